@@ -1,0 +1,67 @@
+"""Options that several commands share."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def default_data() -> Path:
+    """Return where datasets are looked for: BENCH_DATA, else a folder of the user's cache."""
+    from platformdirs import user_cache_path
+
+    return Path(os.environ.get("BENCH_DATA") or user_cache_path("medmamba-bench") / "data")
+
+
+def default_results() -> Path:
+    """Return where records go: BENCH_RESULTS, else ``results`` in the current folder."""
+    return Path(os.environ.get("BENCH_RESULTS") or "results")
+
+
+def report_folder(out: Path | None) -> Path:
+    """Return where a report goes: beside its records when ``--out`` is given, else ``reports/latest``."""
+    return out / "report" if out is not None else Path("reports") / "latest"
+
+
+def data_option(function: Function) -> Function:
+    """Add ``--data DIR``."""
+    return click.option(
+        "--data",
+        type=click.Path(path_type=Path, file_okay=False),
+        help="Folder with one sub-folder per dataset. [default: $BENCH_DATA, else the user's cache folder]",
+    )(function)
+
+
+def out_option(function: Function) -> Function:
+    """Add ``--out DIR``."""
+    return click.option(
+        "--out",
+        type=click.Path(path_type=Path, file_okay=False),
+        help="Results folder. [default: $BENCH_RESULTS, else results/]",
+    )(function)
+
+
+def grid_options(function: Function) -> Function:
+    """Add the options that choose cells and their settings."""
+    for option in reversed(
+        [
+            click.option("--models", default="all", show_default=True, help="Names, a comma list, or all."),
+            click.option("--datasets", default="all", show_default=True, help="Names, a comma list, or all."),
+            click.option("--seeds", help="Such as 41-45 or 41,42. [default: the preset's]"),
+            click.option("--preset", default="paper", show_default=True, help="See 'bench list presets'."),
+            click.option("--recipe", help="See 'bench list recipes'. [default: the preset's]"),
+            click.option(
+                "--set",
+                "assignments",
+                multiple=True,
+                metavar="KEY=VALUE",
+                help="Change a training, data or model setting, such as epochs=3. Repeatable.",
+            ),
+        ]
+    ):
+        function = option(function)
+    return function

@@ -1,0 +1,35 @@
+"""``bench report``: tables from records."""
+
+from pathlib import Path
+
+import click
+
+from bench.cli.options import default_results, out_option, report_folder
+
+
+@click.command("report")
+@out_option
+@click.option("--report", type=click.Path(path_type=Path, file_okay=False), help="Where the files go.")
+def command(out: Path | None, report: Path | None) -> None:
+    """Render tables from the records of a results folder; reads no data and trains nothing.
+
+    \b
+    bench report
+    bench report --out results --report paper/tables
+    """
+    render_and_print(out or default_results(), report or report_folder(out))
+
+
+def render_and_print(out: Path, report: Path) -> None:
+    """Render a report, print its tables and the paths of its files."""
+    from bench.reports import render
+    from bench.reports.formats import to_console
+
+    rendered = render(out, report)
+    for table in rendered.tables:
+        click.echo(to_console(table))
+    for error in rendered.damaged:
+        click.echo(f"left out: {error}", err=True)
+    click.echo("files:")
+    for path in rendered.files:
+        click.echo(f"  {path}")

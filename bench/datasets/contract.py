@@ -1,0 +1,203 @@
+"""What every dataset file provides, and the types that datasets are made of. Free of torch and of file readers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench.errors import DataError
+
+Normalisation = Literal["window", "channel", "none"]
+
+
+class DamagedRecord(Exception):
+    """A record that cannot be used; the reason is one line. Preparing skips and counts it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DatasetFacts:
+    """What is known of a published dataset before any file is read.
+
+    ``n_windows``, ``n_subjects`` are those of the whole published dataset after preprocessing; None where
+    nobody has published them. ``class_names`` are in label order.
+    """
+
+    name: str
+    title: str
+    version: str
+    task: str
+    class_names: tuple[str, ...]
+    channel_names: tuple[str, ...]
+    n_times: int
+    sampling_rate_hz: float
+    normalisation: Normalisation
+    n_subjects: int
+    n_windows: int | None
+    homepage: str
+    licence: str
+    citation: str
+    split_rule: str
+    known_problems: tuple[str, ...] = ()
+
+    @property
+    def n_channels(self) -> int:
+        """Number of channels of a window."""
+        return len(self.channel_names)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(self.class_names)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceRecord:
+    """One unit of reading: usually one file or recording of one subject.
+
+    ``label`` is the class of all its windows, or None where labels come with the signal (sleep stages).
+    ``paths`` are relative to the dataset's folder.
+    """
+
+    name: str
+    subject: str
+    label: int | None
+    paths: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class SourceList:
+    """All records of a dataset's folder in reading order, and those left out with the reason.
+
+    ``excluded`` is the protocol at work (a patient with two diagnoses), not damage.
+    """
+
+    records: tuple[SourceRecord, ...]
+    excluded: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Cut:
+    """The windows of one source record, as cut, before any scaling of DESIGN.md's table.
+
+    ``windows`` is ``(n, n_times, n_channels)`` float32; the others have one entry per window.
+    """
+
+    windows: NDArray[np.float32]
+    labels: NDArray[np.int64]
+    subject: NDArray[np.str_]
+    record: NDArray[np.str_]
+
+    @classmethod
+    def of_one(cls, windows: NDArray[np.float32], source: SourceRecord) -> "Cut":
+        """Label all windows of a record alike, with the record's own subject and name."""
+        assert source.label is not None, f"{source.name} has no label of its own"
+        n = len(windows)
+        return cls(windows, np.full(n, source.label), np.full(n, source.subject), np.full(n, source.name))
+
+
+class Reader(Protocol):
+    """What a dataset's module provides."""
+
+    FACTS: DatasetFacts
+    REVISION: int
+
+    def records(self, folder: Path) -> SourceList:
+        """List what there is to read, cheaply: tables and file names only, no signals.
+
+        Raises
+        ------
+        DataError
+            A needed table is missing or unusable, or the folder is another dataset.
+        """
+        ...
+
+    def cut(self, folder: Path, record: SourceRecord) -> Cut:
+        """Read one record and cut it into windows; must be picklable and need nothing else.
+
+        Raises
+        ------
+        DamagedRecord
+            The record cannot be used; one line says why.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Split:
+    """Three disjoint sets of subjects, in the source's own names.
+
+    ``origin`` is ``published`` (the list that the published results used), ``rule`` (the same rule applied to
+    the subjects present), or how else it was made, such as ``stratified-41`` or ``fold-1/5``.
+    """
+
+    origin: str
+    train: tuple[str, ...]
+    validation: tuple[str, ...]
+    test: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        """Refuse a subject in two parts.
+
+        Raises
+        ------
+        DataError
+            The parts are not disjoint.
+        """
+        require_disjoint(train=self.train, validation=self.validation, test=self.test)
+
+
+def require_disjoint(**parts: tuple[str, ...] | NDArray[np.str_]) -> None:
+    """Refuse parts that share a subject.
+
+    Raises
+    ------
+    DataError
+        Two parts share a subject; the message names them.
+    """
+    seen: dict[str, str] = {}
+    for part, subjects in parts.items():
+        for subject in map(str, np.unique(np.asarray(subjects, dtype=str))):
+            if subject in seen:
+                raise DataError(
+                    f"subject '{subject}' is in both the {seen[subject]} and the {part} part; parts must be disjoint"
+                )
+            seen[subject] = part
+
+
+@dataclass(frozen=True, kw_only=True)
+class Provenance:
+    """Where the windows come from. ``kind`` is computed from what was found, never claimed by a caller."""
+
+    kind: Literal["whole", "excerpt", "simulated"]
+    version: str
+    n_subjects: int
+    n_records: int
+    n_windows: int
+    n_skipped: int = 0
+    simulator: Mapping[str, str | int | float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dataset:
+    """Windows of a dataset with the class, subject and source record of each.
+
+    ``windows`` is ``(n, n_times, n_channels)`` float32, possibly memory-mapped; ``labels`` int64; ``subject`` and
+    ``record`` hold the source's names. ``fingerprint`` is the hash of the windows as cut, with labels, subjects and
+    records. ``normalisation`` says what was done to ``windows`` since.
+    """
+
+    facts: DatasetFacts
+    windows: NDArray[np.float32]
+    labels: NDArray[np.int64]
+    subject: NDArray[np.str_]
+    record: NDArray[np.str_]
+    fingerprint: str
+    normalisation: Normalisation
+    provenance: Provenance
+
+    def indices(self, subjects: tuple[str, ...]) -> NDArray[np.int64]:
+        """Return the positions of all windows of the given subjects, in stored order."""
+        return np.flatnonzero(np.isin(self.subject, np.asarray(subjects, dtype=str)))

@@ -1,0 +1,107 @@
+"""Weights of the published code: from their tensor names to ours, strictly."""
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from bench.errors import ModelError
+
+# Deterministic tables and the never-called calendar embedding, in nearly every published transformer.
+ALWAYS_UNUSED = (r".*position_embedding\.pe", r".*temporal_embedding\.embed\.weight")
+
+
+@dataclass(frozen=True)
+class ReferenceNames:
+    """How the published code's tensors are called here.
+
+    Attributes
+    ----------
+    renames
+        Regular expression over a whole published name -> our name, with group references such as ``\\1``.
+        ``name@0``, ``name@1``, ... are parts of one tensor of ours, joined along the first axis in that order.
+    unused
+        Regular expressions of published tensors that take no part in classification: expected and skipped.
+    ours_only
+        Our tensors that the published state dict does not store; they keep their value.
+    """
+
+    renames: Mapping[str, str]
+    unused: tuple[str, ...] = ()
+    ours_only: tuple[str, ...] = ()
+
+    def ours(self, published: str) -> str | None:
+        """Return our name for a published one, or None when no rule knows it."""
+        for pattern, name in self.renames.items():
+            if re.fullmatch(pattern, published):
+                return re.sub(pattern, name, published)
+        return None
+
+    def is_unused(self, published: str) -> bool:
+        """Tell whether a published tensor is known to take no part in classification."""
+        return any(re.fullmatch(pattern, published) for pattern in (*ALWAYS_UNUSED, *self.unused))
+
+
+def translate(state_dict: Mapping[str, Tensor], names: ReferenceNames) -> dict[str, Tensor]:
+    """Return the published tensors under our names, parts joined.
+
+    Raises
+    ------
+    ModelError
+        A published tensor is unknown, or two that must be equal (shared ones) differ.
+    """
+    parts: dict[str, dict[int, Tensor]] = defaultdict(dict)
+    for published, tensor in state_dict.items():
+        if names.is_unused(published):
+            continue
+        ours = names.ours(published)
+        if ours is None:
+            raise ModelError(
+                f"reference weights: unexpected tensor '{published}'; is this another model's checkpoint?"
+            )
+        name, _, part = ours.partition("@")
+        known = parts[name].setdefault(int(part or 0), tensor)
+        if known is not tensor and not torch.equal(known, tensor):
+            raise ModelError(f"reference weights: '{published}' should equal its shared copies and does not")
+    return {
+        name: torch.cat([found[i] for i in sorted(found)]) if len(found) > 1 else found[0]
+        for name, found in parts.items()
+    }
+
+
+def load(model: nn.Module, state_dict: Mapping[str, Tensor], names: ReferenceNames) -> None:
+    """Copy published weights into ``model``.
+
+    A trailing axis of length one (pointwise convolutions) is dropped where ours is a linear map.
+
+    Raises
+    ------
+    ModelError
+        A tensor is missing, left over or of another shape.
+    """
+    translated = translate(state_dict, names)
+    own = model.state_dict()
+    for name, tensor in own.items():
+        if name in names.ours_only:
+            translated.setdefault(name, tensor)
+        if name not in translated:
+            raise ModelError(
+                f"reference weights: nothing given for our tensor '{name}' {tuple(tensor.shape)}"
+            )
+        given = translated[name]
+        if given.shape == (*tensor.shape, 1):
+            given = given.squeeze(-1)
+        if given.shape != tensor.shape:
+            raise ModelError(
+                f"reference weights: '{name}' has shape {tuple(given.shape)}, expected {tuple(tensor.shape)}; was the model built with the checkpoint's settings?"
+            )
+        translated[name] = given.to(tensor.dtype)
+    left_over = sorted(set(translated) - set(own))
+    if left_over:
+        raise ModelError(
+            f"reference weights: '{left_over[0]}' has no place in this model; was it built with the checkpoint's settings?"
+        )
+    model.load_state_dict(translated)

@@ -1,0 +1,92 @@
+"""The grid: the product of models, datasets and seeds, and what is done of it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from bench.datasets.manifest import Manifest
+from bench.plan.cell import Cell
+from bench.plan.data import cell_data
+from bench.results.record import CellName, Record
+from bench.results.store import find_record
+from bench.settings import CellSettings, Preset, resolve
+
+Status = Literal["done", "to do", "failed", "not prepared"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What the user asked for."""
+
+    models: Sequence[str]
+    datasets: Sequence[str]
+    seeds: Sequence[int]
+    recipe: str
+    preset: Preset
+    assignments: Mapping[str, Any]
+
+    def only(self, datasets: Sequence[str]) -> "Request":
+        """Return the same request on some of its datasets."""
+        return replace(self, datasets=datasets)
+
+    def settings(self) -> list[CellSettings]:
+        """Return the settings of every cell: datasets outermost, so that early results compare models."""
+        return [
+            resolve(
+                model,
+                dataset,
+                seed,
+                recipe_name=self.recipe,
+                preset=self.preset,
+                assignments=self.assignments,
+            )
+            for dataset in self.datasets
+            for seed in self.seeds
+            for model in self.models
+        ]
+
+
+@dataclass(frozen=True)
+class PlannedCell:
+    """A cell of the grid as records and prepared data show it; ``cell`` is None until its data is prepared."""
+
+    settings: CellSettings
+    status: Status
+    cell: Cell | None = None
+    record: Record | None = None
+
+
+def plan(request: Request, manifests: Mapping[str, Manifest | None], out: Path) -> list[PlannedCell]:
+    """Return every cell of a request with its status.
+
+    Parameters
+    ----------
+    request
+        The grid.
+    manifests
+        What is prepared of each dataset; None where it is not prepared yet.
+    out
+        The results folder.
+
+    Raises
+    ------
+    DataError
+        A dataset's subjects cannot be split as asked.
+    NewerSchemaError
+        A record was written by a newer version of this package.
+    """
+    return [_planned(settings, manifests[settings.dataset], out) for settings in request.settings()]
+
+
+def _planned(settings: CellSettings, manifest: Manifest | None, out: Path) -> PlannedCell:
+    if manifest is None:
+        return PlannedCell(settings, "not prepared")
+    cell = Cell(settings=settings, data=cell_data(settings, manifest))
+    name = CellName(
+        model=settings.model, dataset=settings.dataset, seed=settings.seed, recipe=settings.recipe
+    )
+    record = find_record(out, name, cell.key)
+    if record is None:
+        return PlannedCell(settings, "to do", cell)
+    return PlannedCell(settings, "done" if record.is_done else "failed", cell, record)

@@ -1,0 +1,136 @@
+"""Records over seeds: which of them may be averaged and compared, and their mean and deviation."""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bench.results.record import Record
+
+METRICS = ("accuracy", "precision", "recall", "f1", "auroc", "auprc")
+DDOF = 1
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What records must share to stand in one table: the data as split, the recipe and what the user changed."""
+
+    dataset: str
+    recipe: str
+    changes: str
+    fingerprint: str
+    normalisation: str
+    split: str
+
+    @classmethod
+    def of(cls, record: Record) -> "Condition":
+        """Return the condition of a record."""
+        data = record.data
+        split = json.dumps(
+            [data.split_origin, {name: part.model_dump() for name, part in data.parts.items()}]
+        )
+        return cls(
+            record.cell.dataset,
+            record.cell.recipe,
+            _changes(record),
+            data.fingerprint,
+            data.normalisation,
+            split,
+        )
+
+
+@dataclass(frozen=True)
+class Mean:
+    """Mean and sample deviation over seeds, as fractions of one; no deviation with one seed."""
+
+    mean: float
+    std: float | None
+    n: int
+
+
+@dataclass(frozen=True)
+class Group:
+    """All seeds of one model under one condition: at most one record for each."""
+
+    model: str
+    records: tuple[Record, ...]
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """The seeds that have scores."""
+        return tuple(record.cell.seed for record in self.records if record.is_done)
+
+    @property
+    def failed(self) -> tuple[Record, ...]:
+        """The records without scores."""
+        return tuple(record for record in self.records if not record.is_done)
+
+    def score(self, metric: str) -> Mean | None:
+        """Return a test metric over seeds, or None where no record has it."""
+        values = [
+            value
+            for record in self.records
+            if record.metrics is not None and (value := getattr(record.metrics.test, metric)) is not None
+        ]
+        if not values:
+            return None
+        std = float(np.std(values, ddof=DDOF)) if len(values) > 1 else None
+        return Mean(float(np.mean(values)), std, len(values))
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All models under one condition. ``n_superseded`` records are left out: their code has been revised since."""
+
+    condition: Condition
+    groups: tuple[Group, ...]
+    n_superseded: int
+
+    @property
+    def records(self) -> tuple[Record, ...]:
+        """All records of all groups."""
+        return tuple(record for group in self.groups for record in group.records)
+
+
+def compare(records: Iterable[Record]) -> list[Comparison]:
+    """Sort records into comparisons; the newest record of a cell stands for it."""
+    by_condition: dict[Condition, list[Record]] = defaultdict(list)
+    for record in records:
+        by_condition[Condition.of(record)].append(record)
+    comparisons = []
+    for condition in sorted(by_condition, key=lambda one: (one.dataset, one.recipe, one.changes)):
+        current = _current(by_condition[condition])
+        models: dict[str, list[Record]] = defaultdict(list)
+        for record in current:
+            models[record.cell.model].append(record)
+        groups = tuple(Group(model, tuple(models[model])) for model in sorted(models))
+        comparisons.append(Comparison(condition, groups, len(by_condition[condition]) - len(current)))
+    return comparisons
+
+
+def _current(records: Sequence[Record]) -> list[Record]:
+    """Return one record per model and seed: of the newest revision, then of the latest start."""
+    newest: dict[tuple[str, int], Record] = {}
+    for record in records:
+        name = (record.cell.model, record.cell.seed)
+        if name not in newest or _age(record) > _age(newest[name]):
+            newest[name] = record
+    return [newest[name] for name in sorted(newest)]
+
+
+def _age(record: Record) -> tuple[int, int, str]:
+    return record.revisions["trainer"], record.revisions["model"], record.timing.started
+
+
+def _changes(record: Record) -> str:
+    """Return what a preset or the user changed, as one text; models may differ in what applies to them."""
+    settings = record.settings
+    values = {**settings["training"], **settings["data"]}
+    changed = {
+        name: values[name]
+        for name, origin in settings["origins"].items()
+        if name in values and origin in ("preset", "--set")
+    }
+    return ", ".join(f"{name}={value}" for name, value in sorted(changed.items()))

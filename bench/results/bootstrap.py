@@ -1,0 +1,239 @@
+"""Percentile intervals by resampling whole test subjects, or seeds within datasets.
+
+Sources: Davison and Hinkley, Bootstrap methods and their application, 1997 (percentile intervals, resampling
+of whole clusters); Agarwal et al., Deep reinforcement learning at the edge of the statistical precipice,
+NeurIPS 2021 (bootstrap over runs, stratified by task). Every draw comes from the generator that is passed.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench.errors import RecordError, unknown_name
+
+FEW_UNITS = 10
+"""Below this many test subjects or seeds an interval is flagged: it is too narrow to be relied on."""
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An estimate with its percentile bootstrap interval.
+
+    `n_units` counts what was resampled: test subjects, or runs.
+    """
+
+    estimate: float
+    low: float
+    high: float
+    level: float
+    n_units: int
+    n_resamples: int
+
+    @property
+    def few_units(self) -> bool:
+        """Whether so few units were resampled that the interval is too narrow to be relied on."""
+        return self.n_units < FEW_UNITS
+
+    @property
+    def excludes_zero(self) -> bool:
+        """Whether zero lies outside the interval."""
+        return not self.low <= 0 <= self.high
+
+
+@dataclass(frozen=True)
+class PairedPredictions:
+    """Predicted classes of two models on the same test windows, for one or more seeds.
+
+    Attributes
+    ----------
+    labels
+        True class of each window, shape (n_windows,), integers from 0.
+    subjects
+        The subject of each window, shape (n_windows,), names or numbers.
+    first, second
+        Predicted class, shape (n_seeds, n_windows); the numbers of seeds may differ.
+    """
+
+    labels: NDArray[np.integer]
+    subjects: NDArray
+    first: NDArray[np.integer]
+    second: NDArray[np.integer]
+
+    def __post_init__(self) -> None:
+        """Refuse predictions that are not of the same windows.
+
+        Raises
+        ------
+        RecordError
+            If the shapes disagree or there is no window.
+        """
+        n_windows = len(self.labels)
+        for name in ("subjects", "first", "second"):
+            found = getattr(self, name).shape[-1]
+            if found != n_windows or n_windows == 0:
+                raise RecordError(
+                    f"paired predictions: '{name}' has {found} windows and 'labels' has {n_windows}; "
+                    "compare two models on the same test windows, at least one"
+                )
+
+
+def paired_difference(
+    pair: PairedPredictions,
+    metric: str,
+    rng: np.random.Generator,
+    n_resamples: int = 2000,
+    level: float = 0.95,
+) -> Interval:
+    """Return score(first) - score(second), averaged over seeds, with an interval over test subjects.
+
+    Subjects are drawn with replacement and bring all their windows; both models are scored on the same draw.
+    A draw is a vector of multinomial counts w_s, under which the confusion matrix is sum_s w_s C_s, C_s being
+    the subject's own. Seeds are averaged, not resampled: the interval speaks of other subjects, not of other
+    seeds. With n subjects there are only C(2n - 1, n) different draws (35 for four).
+
+    Parameters
+    ----------
+    pair
+        The predictions.
+    metric
+        A key of `CONFUSION_SCORES`: accuracy, precision, recall or f1.
+    rng
+        Source of the draws.
+    n_resamples, level
+        Number of draws; mass inside the interval.
+
+    Raises
+    ------
+    UsageError
+        If the metric is none of these.
+    """
+    if metric not in CONFUSION_SCORES:
+        raise unknown_name("score of predicted classes", metric, CONFUSION_SCORES)
+    classes = int(max(pair.labels.max(), pair.first.max(), pair.second.max())) + 1
+    first = confusion_by_subject(pair.labels, pair.first, pair.subjects, classes)
+    second = confusion_by_subject(pair.labels, pair.second, pair.subjects, classes)
+    score = CONFUSION_SCORES[metric]
+
+    def difference(weights: Floats) -> Floats:
+        scores = [score(np.tensordot(weights, part, axes=(-1, 1))) for part in (first, second)]
+        return scores[0].mean(axis=-1) - scores[1].mean(axis=-1)
+
+    n_subjects = first.shape[1]
+    weights = rng.multinomial(n_subjects, np.full(n_subjects, 1 / n_subjects), size=n_resamples)
+    estimate = float(difference(np.ones(n_subjects)))
+    return _percentile_interval(estimate, difference(weights.astype(float)), level, n_subjects)
+
+
+def subject_bootstrap(
+    statistic: Callable[[NDArray[np.intp]], float],
+    subjects: NDArray,
+    rng: np.random.Generator,
+    n_resamples: int = 1000,
+    level: float = 0.95,
+) -> Interval:
+    """Return a statistic of window indices with an interval over subjects, for scores like AUROC.
+
+    `statistic` receives indices into the test windows, those of a subject as often as it was drawn. Draws for
+    which it is not finite (a class is missing) are left out of the interval and of its `n_resamples`.
+    """
+    names, codes = np.unique(subjects, return_inverse=True)
+    members = [np.flatnonzero(codes == code) for code in range(len(names))]
+    drawn = rng.integers(len(names), size=(n_resamples, len(names)))
+    values = np.array([statistic(np.concatenate([members[code] for code in draw])) for draw in drawn])
+    estimate = float(statistic(np.arange(len(subjects))))
+    return _percentile_interval(estimate, values[np.isfinite(values)], level, len(names))
+
+
+def confusion_by_subject(
+    labels: NDArray[np.integer], predicted: NDArray[np.integer], subjects: NDArray, n_classes: int
+) -> Floats:
+    """Return the confusion matrix of each subject (rows true, columns predicted).
+
+    Shapes: labels and subjects (n_windows,), predicted (n_windows,) or (n_seeds, n_windows); the result is
+    (n_seeds, n_subjects, n_classes, n_classes), the subjects in sorted order.
+    """
+    names, codes = np.unique(subjects, return_inverse=True)
+    cells = (codes * n_classes + labels) * n_classes + np.atleast_2d(predicted)
+    size = len(names) * n_classes * n_classes
+    counts = [np.bincount(seed, minlength=size) for seed in cells]
+    return np.array(counts, dtype=float).reshape(-1, len(names), n_classes, n_classes)
+
+
+def _accuracy(confusion: Floats) -> Floats:
+    return _ratio(np.trace(confusion, axis1=-2, axis2=-1), confusion.sum(axis=(-2, -1)))
+
+
+def _precision(confusion: Floats) -> Floats:
+    return _macro(_diagonal(confusion), confusion.sum(axis=-2), confusion)
+
+
+def _recall(confusion: Floats) -> Floats:
+    return _macro(_diagonal(confusion), confusion.sum(axis=-1), confusion)
+
+
+def _f1(confusion: Floats) -> Floats:
+    return _macro(2 * _diagonal(confusion), confusion.sum(axis=-1) + confusion.sum(axis=-2), confusion)
+
+
+CONFUSION_SCORES: dict[str, Callable[[Floats], Floats]] = {
+    "accuracy": _accuracy,
+    "precision": _precision,
+    "recall": _recall,
+    "f1": _f1,
+}
+"""Scores of confusion matrices (..., n_classes, n_classes); macro means run over the classes with true windows."""
+
+
+def stratified_bootstrap(
+    statistic: Callable[..., float],
+    runs: Sequence[Floats],
+    rng: np.random.Generator,
+    n_resamples: int = 2000,
+    level: float = 0.95,
+) -> Interval:
+    """Return a statistic of runs with an interval over seeds, drawn anew within each dataset.
+
+    `runs` holds one (n_seeds, n_datasets) array per model; `statistic` takes as many. Five seeds have only
+    126 different draws per dataset. `n_units` is the smallest number of seeds.
+    """
+    arrays = [np.asarray(run, dtype=float) for run in runs]
+    values = np.empty(n_resamples)
+    for draw in range(n_resamples):
+        rows = [rng.integers(len(run), size=run.shape) for run in arrays]
+        values[draw] = statistic(
+            *(np.take_along_axis(run, row, axis=0) for run, row in zip(arrays, rows, strict=True))
+        )
+    return _percentile_interval(float(statistic(*arrays)), values, level, min(map(len, arrays)))
+
+
+def distinct_draws(n_units: int) -> int:
+    """Return how many different bootstrap samples of n units there are: C(2n - 1, n)."""
+    return comb(2 * n_units - 1, n_units)
+
+
+def _percentile_interval(estimate: float, values: Floats, level: float, n_units: int) -> Interval:
+    tail = (1 - level) / 2
+    low, high = np.quantile(values, [tail, 1 - tail]) if values.size else (np.nan, np.nan)
+    return Interval(estimate, float(low), float(high), level, n_units, values.size)
+
+
+def _diagonal(confusion: Floats) -> Floats:
+    return np.diagonal(confusion, axis1=-2, axis2=-1)
+
+
+def _macro(numerator: Floats, denominator: Floats, confusion: Floats) -> Floats:
+    """Return the mean over classes with true windows; 0 where the class's denominator is 0."""
+    present = confusion.sum(axis=-1) > 0
+    return _ratio((_ratio(numerator, denominator) * present).sum(axis=-1), present.sum(axis=-1))
+
+
+def _ratio(numerator: Floats, denominator: Floats) -> Floats:
+    """Divide, with 0 where the denominator is 0."""
+    return np.divide(
+        numerator, denominator, out=np.zeros(np.shape(denominator)), where=np.asarray(denominator) > 0
+    )

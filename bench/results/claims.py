@@ -1,0 +1,213 @@
+"""The claims ledger: what the paper says, what would test it, and the verdict computed so far.
+
+`claims.toml` holds the claims of the text, the figures and the captions; every printed cell of a table is a
+claim too and is made here from `published.py`. A verdict is never stored. `judge` asks, in this order:
+
+1. the paper's own numbers (`claim_checks.py`): a claim that they refute needs no experiment;
+2. a judge of records, if the caller has one for what the claim needs;
+3. else it says that records are needed, or why none can be had.
+"""
+
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from bench.results import published
+from bench.results.claim_checks import CHECKS, Finding, Verdict
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One claim of the paper, paraphrased.
+
+    `check` names a function of `claim_checks.py` and holds its arguments; `about` holds the names and numbers
+    that a judge of records compares; `command` is set where it is narrower than the command of `needs`.
+    """
+
+    id: str
+    place: str
+    text: str
+    value: str
+    kind: str
+    needs: str
+    about: Mapping[str, Any] = field(default_factory=dict)
+    check: Mapping[str, Any] = field(default_factory=dict)
+    command: str = ""
+
+
+@dataclass(frozen=True)
+class Need:
+    """What can decide a claim: the command that makes it, or why it cannot be had."""
+
+    command: str
+    unobtainable: str = ""
+
+
+@dataclass(frozen=True)
+class Ruling:
+    """A verdict and the numbers or the reason behind it."""
+
+    verdict: Verdict
+    evidence: str
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of the ledger."""
+
+    claim: Claim
+    command: str
+    ruling: Ruling
+
+
+RecordJudge = Callable[[Claim], Ruling | None]
+"""Rules on a claim from records; None where the records at hand do not decide it."""
+
+
+def ledger(judges: Mapping[str, RecordJudge] | None = None) -> tuple[Entry, ...]:
+    """Return every claim with its command and its verdict, the text's claims before the tables' cells.
+
+    `judges` maps a key of `needs()` (cells, ablation, efficiency, ...) to the judge of such records.
+    """
+    judges = judges or {}
+    return tuple(
+        Entry(claim, claim.command or needs()[claim.needs].command, judge(claim, judges.get(claim.needs)))
+        for claim in (*text_claims(), *cell_claims())
+    )
+
+
+def tally(entries: Iterable[Entry]) -> dict[Verdict, int]:
+    """Return how many entries have each verdict, all verdicts included, in the order of `Verdict`."""
+    counts = Counter(entry.ruling.verdict for entry in entries)
+    return {verdict: counts[verdict] for verdict in Verdict}
+
+
+def judge(claim: Claim, records: RecordJudge | None = None) -> Ruling:
+    """Return the verdict on one claim, from the paper's own numbers first and from records second."""
+    finding = _own_numbers(claim)
+    if finding and not finding.holds:
+        return Ruling(finding.failure, finding.evidence)
+    if finding and claim.needs == "arithmetic":
+        return Ruling(Verdict.REPRODUCED, finding.evidence)
+    ruling = records(claim) if records else None
+    if ruling:
+        return ruling
+    consistent = f"the paper's own numbers agree ({finding.evidence})" if finding else ""
+    need = needs()[claim.needs]
+    if need.unobtainable:
+        reasons = (need.unobtainable, consistent)
+        return Ruling(Verdict.NOT_CHECKABLE, "; ".join(reason for reason in reasons if reason))
+    return Ruling(Verdict.NEEDS_RECORDS, consistent)
+
+
+@cache
+def needs() -> dict[str, Need]:
+    """Return what can decide a claim, by the key that claims use."""
+    return {name: Need(**need) for name, need in _ledger_file()["needs"].items()}
+
+
+@cache
+def text_claims() -> tuple[Claim, ...]:
+    """Return the claims of the text, the figures and the captions, in the order of the paper."""
+    return tuple(Claim(**claim) for claim in _ledger_file()["claim"])
+
+
+@cache
+def cell_claims() -> tuple[Claim, ...]:
+    """Return one claim per printed cell of the results, ablation, centralization and dataset tables."""
+    return (*_score_claims(), *_ablation_claims(), *_centralization_claims(), *_dataset_claims())
+
+
+def _own_numbers(claim: Claim) -> Finding | None:
+    if not claim.check:
+        return None
+    arguments = dict(claim.check)
+    return CHECKS[arguments.pop("name")](**arguments)
+
+
+def _score_claims() -> Iterable[Claim]:
+    means = {(cell.dataset, cell.model, cell.metric): cell.mean for cell in published.main_results()}
+    for cell in published.main_results():
+        row = {metric: means[cell.dataset, cell.model, metric] for metric in published.METRICS}
+        yield Claim(
+            id=f"{cell.place}/{cell.dataset}/{cell.model}/{cell.metric}",
+            place=cell.place,
+            text=f"{cell.metric} of {cell.model} on {cell.dataset}",
+            value=f"{cell.mean:.2f} ± {cell.std:.2f} %",
+            kind="number",
+            needs="cells",
+            about={
+                "dataset": cell.dataset,
+                "model": cell.model,
+                "metric": cell.metric,
+                "mean": cell.mean,
+                "std": cell.std,
+            },
+            check=_f1_check(row) if cell.metric == "f1" else {},
+            command=f"bench run --models {cell.model} --datasets {cell.dataset}",
+        )
+
+
+def _ablation_claims() -> Iterable[Claim]:
+    means = {(cell.variant, cell.metric): cell.mean for cell in published.ablation()}
+    for cell in published.ablation():
+        row = {metric: means[cell.variant, metric] for metric in published.METRICS}
+        yield Claim(
+            id=f"{cell.place}/{cell.variant}/{cell.metric}",
+            place=cell.place,
+            text=f"{cell.metric} of {cell.variant} on adftd",
+            value=f"{cell.mean:.2f} ± {cell.std:.2f} %",
+            kind="number",
+            needs="ablation",
+            about={
+                "dataset": "adftd",
+                "model": cell.variant,
+                "metric": cell.metric,
+                "mean": cell.mean,
+                "std": cell.std,
+            },
+            check=_f1_check(row) if cell.metric == "f1" else {},
+            command=f"bench run --models {cell.variant} --datasets adftd",
+        )
+
+
+def _f1_check(row: Mapping[str, float]) -> dict[str, Any]:
+    return {"name": "f1_bound", "f1": row["f1"], "precision": row["precision"], "recall": row["recall"]}
+
+
+def _centralization_claims() -> Iterable[Claim]:
+    for row in published.centralization():
+        for index in ("sci", "dic"):
+            yield Claim(
+                id=f"{row.place}/{row.dataset}/{index}",
+                place=row.place,
+                text=f"{index.upper()} of {row.dataset}",
+                value=f"{getattr(row, index):.2f}",
+                kind="number",
+                needs="centralization",
+                about={"dataset": row.dataset, "index": index, "value": getattr(row, index)},
+            )
+
+
+def _dataset_claims() -> Iterable[Claim]:
+    for row in published.dataset_summary():
+        for count in ("n_subjects", "n_windows", "n_classes", "n_channels", "n_times"):
+            yield Claim(
+                id=f"{row.place}/{row.dataset}/{count}",
+                place=row.place,
+                text=f"{count} of {row.dataset}",
+                value=f"{getattr(row, count):,}",
+                kind="count",
+                needs="data",
+                about={"dataset": row.dataset, "count": count, "value": getattr(row, count)},
+            )
+
+
+@cache
+def _ledger_file() -> dict[str, Any]:
+    """Return the parsed ledger; a malformed one is a defect of the package."""
+    return tomllib.loads((files("bench.results") / "claims.toml").read_text(encoding="utf-8"))

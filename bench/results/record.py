@@ -1,0 +1,161 @@
+"""The record of a cell: what one JSON file says of one training, whatever its outcome."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+SCHEMA = 1
+
+Outcome = Literal["ok", "failed", "timeout", "out-of-memory", "diverged"]
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="null")
+
+
+class CellName(_Part):
+    """Which cell the record is of."""
+
+    model: str
+    dataset: str
+    seed: int
+    recipe: str
+
+
+class ClassScores(_Part):
+    """Scores of one class; ``support`` is its number of windows in the truth."""
+
+    precision: float
+    recall: float
+    f1: float
+    auroc: float | None
+    auprc: float | None
+    support: int
+
+
+class Scores(_Part):
+    """Scores of one part of the data, as fractions of one.
+
+    All but accuracy are macro means over the classes present in the part; ``absent_classes`` names the rest.
+    AUROC and AUPRC are None where no class can be ranked against another.
+    """
+
+    accuracy: float
+    precision: float
+    recall: float
+    f1: float
+    auroc: float | None
+    auprc: float | None
+    loss: float
+    n_windows: int
+    n_subjects: int
+    absent_classes: tuple[str, ...] = ()
+    per_class: dict[str, ClassScores]
+
+
+class Metrics(_Part):
+    """Scores of the validation part and of the test part with the same checkpoint."""
+
+    val: Scores
+    test: Scores
+
+
+class Epoch(_Part):
+    """One epoch of training. ``learning_rate`` is the one of its last step; ``seconds`` is wall time."""
+
+    epoch: int
+    train_loss: float
+    val_loss: float
+    val_f1: float
+    learning_rate: float
+    seconds: float
+
+
+class Failure(_Part):
+    """Why a cell has no scores."""
+
+    kind: str
+    message: str
+    traceback: str = ""
+
+
+class Timing(_Part):
+    """When and how long, in seconds of wall time."""
+
+    started: str
+    load_s: float = 0.0
+    train_s: float = 0.0
+    test_s: float = 0.0
+    total_s: float
+
+
+class Parameters(_Part):
+    """Numbers of trainable parameters: those that take part in the forward pass, and all."""
+
+    forward: int
+    total: int
+
+
+class Environment(_Part):
+    """Where the cell ran. Equal results are promised for equal environments only."""
+
+    device: str
+    device_name: str
+    threads: int
+    precision: str
+    deterministic: bool
+    scan_backend: str | None
+    platform: str
+    versions: dict[str, str]
+
+
+class SplitCounts(_Part):
+    """Subjects and windows per class (in label order) of one part of the split."""
+
+    n_subjects: int
+    n_windows: int
+    windows_per_class: tuple[int, ...]
+
+
+class DataDescription(_Part):
+    """What the cell was trained and tested on."""
+
+    title: str
+    kind: Literal["whole", "excerpt", "simulated"]
+    version: str
+    fingerprint: str
+    normalisation: str
+    split_origin: str
+    class_names: tuple[str, ...]
+    parts: dict[Literal["train", "validation", "test"], SplitCounts]
+    n_train_windows_used: int
+    n_skipped_records: int = 0
+
+
+class Record(_Part):
+    """One cell, done or failed. ``files`` maps the names beside the record to their hashes."""
+
+    schema_version: Literal[1] = Field(alias="schema")
+    key: Sha256
+    cell: CellName
+    settings: dict[str, Any]
+    revisions: dict[Literal["model", "trainer"], int]
+    outcome: Outcome
+    error: Failure | None = None
+    metrics: Metrics | None = None
+    history: tuple[Epoch, ...] = ()
+    best_epoch: int | None = None
+    timing: Timing
+    peak_memory_bytes: int | None = None
+    parameters: Parameters | None = None
+    environment: Environment
+    data: DataDescription
+    files: dict[str, Sha256] = {}
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+    @property
+    def is_done(self) -> bool:
+        """Tell whether the cell has scores."""
+        return self.outcome == "ok"

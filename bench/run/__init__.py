@@ -1,0 +1,1 @@
+"""Executing cells: each in a process of its own, each ending in a record whatever happens."""

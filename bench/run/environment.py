@@ -1,0 +1,79 @@
+"""Where a cell runs: device, threads and versions, as its record states them."""
+
+import platform
+from importlib import metadata
+from pathlib import Path
+
+from bench.errors import UsageError
+from bench.results.record import Environment
+
+LIBRARIES = (
+    "medmamba-bench",
+    "torch",
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "einops",
+    "reformer-pytorch",
+    "mamba-ssm",
+)
+
+
+def library_versions() -> dict[str, str]:
+    """Return the versions of Python and of the libraries that can change a result, those installed."""
+    versions = {"python": platform.python_version()}
+    for name in LIBRARIES:
+        try:
+            versions[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return versions
+
+
+def cpu_name() -> str:
+    """Return the processor's name as the system gives it."""
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        for line in cpuinfo.read_text(encoding="utf-8", errors="replace").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def resolve_device(asked: str) -> str:
+    """Return ``cpu`` or ``cuda`` for ``auto``, ``cpu`` or ``cuda``.
+
+    Raises
+    ------
+    UsageError
+        CUDA is asked for and there is none.
+    """
+    if asked == "cpu":
+        return "cpu"
+    import torch
+
+    if torch.cuda.is_available():
+        return "cuda"
+    if asked == "cuda":
+        raise UsageError("--device cuda: torch finds no CUDA device here; use --device cpu")
+    return "cpu"
+
+
+def describe(device: str, threads: int, precision: str, scan_backend: str | None) -> Environment:
+    """Describe this process's environment; asks torch only about a CUDA device."""
+    device_name = cpu_name()
+    if device == "cuda":
+        import torch
+
+        device_name = torch.cuda.get_device_name()
+    return Environment(
+        device=device,
+        device_name=device_name,
+        threads=threads,
+        precision=precision,
+        # On a GPU torch's default kernels are not: atomic additions come in any order.
+        deterministic=device == "cpu",
+        scan_backend=scan_backend,
+        platform=platform.platform(),
+        versions=library_versions(),
+    )

@@ -1,0 +1,105 @@
+"""The fields of every settings file, with their units and bounds."""
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Frozen(BaseModel):
+    """Base of all settings: immutable, and unknown fields are errors."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Training(Frozen):
+    """How one cell is trained. Every field is part of the cell's key but the ones marked otherwise."""
+
+    optimizer: Literal["adam", "adamw"] = Field(description="torch optimiser")
+    learning_rate: float = Field(gt=0, description="peak learning rate")
+    weight_decay: float = Field(ge=0, description="decoupled weight decay; zero where a model marks a tensor")
+    schedule: Literal["cosine", "constant"] = Field(description="learning rate after the warm-up")
+    warmup_epochs: int = Field(ge=0, description="epochs of linear warm-up")
+    warmup_start: float = Field(
+        gt=0, le=1, description="learning rate at the first step, as a part of the peak"
+    )
+    epochs: int = Field(ge=1, description="largest number of epochs")
+    patience: int | None = Field(default=None, ge=1, description="epochs without improvement before stopping")
+    min_improvement: float = Field(
+        default=0.0, ge=0, description="smallest gain of macro F1 that counts (0 to 1)"
+    )
+    batch_size: int = Field(ge=1, description="windows per optimiser step")
+    micro_batch_size: int | None = Field(
+        default=None,
+        ge=1,
+        description="windows per forward pass, accumulated to batch_size; None: the whole batch",
+    )
+    label_smoothing: float = Field(ge=0, lt=1, description="cross-entropy label smoothing")
+    clip_norm: float = Field(gt=0, description="largest total norm of the gradient")
+    augmentation: bool = Field(description="a model's own published augmentations are on")
+    weight_averaging: bool = Field(
+        description="equal-weight average of the weights at the end of every epoch"
+    )
+    precision: Literal["float32", "bfloat16"] = Field(
+        default="float32", description="autocast type; the scan stays float32"
+    )
+    max_train_windows: int | None = Field(
+        default=None,
+        ge=1,
+        description="train on a seeded, class-stratified draw of at most this many windows",
+    )
+
+
+class DataSettings(Frozen):
+    """Which windows a cell sees."""
+
+    normalisation: Literal["window", "channel", "none"] | None = Field(
+        default=None, description="scaling of the windows; None: the dataset's own"
+    )
+    split: str = Field(
+        default="published", description="published, stratified, or 'fold k/n'; by subject always"
+    )
+    split_seed: int = Field(default=41, description="seed of a stratified or folded split")
+
+
+class Overlay(Frozen):
+    """What a settings file changes for one dataset or model, and where that comes from."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    source: str = ""
+
+    def values(self) -> dict[str, Any]:
+        """Return the changed fields."""
+        return dict(self.__pydantic_extra__ or {})
+
+
+class Recipe(Frozen):
+    """A training protocol, or (``follows``) a choice of one per model."""
+
+    description: str
+    source: str
+    training: Training | None = None
+    follows: dict[str, str] = {}
+    dataset: dict[str, Overlay] = {}
+    model: dict[str, Overlay] = {}
+
+
+class Preset(Frozen):
+    """A named bundle of settings for ``bench run --preset``."""
+
+    description: str
+    recipe: str
+    seeds: tuple[int, ...]
+    simulated: bool = False
+    training: dict[str, Any] = {}
+    hyperparameters: dict[str, Any] = {}
+    dataset: dict[str, Overlay] = {}
+
+
+class Hyperparameters(Frozen):
+    """A model's published hyperparameters; ``wide`` is the set of the efficiency figure."""
+
+    source: str
+    default: dict[str, Any] = {}
+    dataset: dict[str, Overlay] = {}
+    wide: Overlay | None = None

@@ -1,0 +1,1 @@
+"""The training protocol: batches, schedule, one epoch after another, evaluation and scores."""

@@ -1,0 +1,210 @@
+"""Bootstrap intervals: known distributions, invariances, whole subjects, and no global randomness."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import accuracy_score, f1_score, precision_score, recall_score
+
+from bench.errors import RecordError, UsageError
+from bench.results import bootstrap
+from bench.results.bootstrap import PairedPredictions
+
+SKLEARN = {"precision": precision_score, "recall": recall_score, "f1": f1_score}
+
+
+def clustered_pair(n_subjects: int = 12, n_windows: int = 20, seed: int = 0) -> PairedPredictions:
+    """Return two models of which the first is right on whole subjects, the second at random."""
+    rng = np.random.default_rng(seed)
+    subjects = np.repeat([f"sub-{number:03d}" for number in range(n_subjects)], n_windows)
+    labels = rng.integers(0, 2, size=subjects.size)
+    right = np.repeat(np.arange(n_subjects) % 3 > 0, n_windows)
+    first = np.where(right, labels, 1 - labels)[None]
+    second = rng.integers(0, 2, size=(2, subjects.size))
+    return PairedPredictions(labels, subjects, first, second)
+
+
+def rng(seed: int = 0) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    labels=st.lists(st.integers(0, 3), min_size=1, max_size=30),
+    seed=st.integers(0, 2**32 - 1),
+    metric=st.sampled_from(sorted(SKLEARN)),
+)
+def test_scores_of_confusions_are_sklearns_over_the_classes_present(
+    labels: list[int], seed: int, metric: str
+) -> None:
+    truth = np.array(labels)
+    predicted = np.random.default_rng(seed).integers(0, 4, size=truth.size)
+    confusion = bootstrap.confusion_by_subject(truth, predicted, truth % 2, 4).sum(axis=1)
+    options = {"labels": np.unique(truth), "average": "macro", "zero_division": 0}
+    expected = SKLEARN[metric](truth, predicted, **options)
+    assert bootstrap.CONFUSION_SCORES[metric](confusion)[0] == pytest.approx(float(expected))
+
+
+def test_accuracy_of_confusions_is_sklearns() -> None:
+    pair = clustered_pair()
+    confusion = bootstrap.confusion_by_subject(pair.labels, pair.second, pair.subjects, 2).sum(axis=1)
+    expected = [accuracy_score(pair.labels, predicted) for predicted in pair.second]
+    np.testing.assert_allclose(bootstrap.CONFUSION_SCORES["accuracy"](confusion), expected)
+
+
+def test_confusions_are_kept_per_subject() -> None:
+    found = bootstrap.confusion_by_subject(
+        np.array([0, 1, 1]), np.array([1, 1, 0]), np.array(["b", "a", "a"]), 2
+    )
+    np.testing.assert_array_equal(found, [[[[0, 0], [1, 1]], [[0, 1], [0, 0]]]])
+
+
+def test_estimate_is_the_difference_of_the_seed_means() -> None:
+    pair = clustered_pair()
+    second = np.mean([accuracy_score(pair.labels, predicted) for predicted in pair.second])
+    found = bootstrap.paired_difference(pair, "accuracy", rng())
+    assert found.estimate == pytest.approx(accuracy_score(pair.labels, pair.first[0]) - second)
+
+
+def test_interval_of_two_subjects_spans_both() -> None:
+    # The draws are aa, ab and bb with probabilities 1/4, 1/2, 1/4: the differences 1, 1/2 and 0.
+    pair = PairedPredictions(
+        labels=np.array([1, 1, 1, 1]),
+        subjects=np.array(["a", "a", "b", "b"]),
+        first=np.array([[1, 1, 1, 1]]),
+        second=np.array([[0, 0, 1, 1]]),
+    )
+    found = bootstrap.paired_difference(pair, "accuracy", rng())
+    assert (found.estimate, found.low, found.high) == (0.5, 0, 1)
+
+
+def test_interval_of_one_subject_has_no_width() -> None:
+    pair = clustered_pair(n_subjects=1)
+    found = bootstrap.paired_difference(pair, "f1", rng(), n_resamples=50)
+    assert found.low == found.high == pytest.approx(found.estimate)
+
+
+def test_swapping_the_models_mirrors_the_interval() -> None:
+    pair = clustered_pair()
+    swapped = PairedPredictions(pair.labels, pair.subjects, pair.second, pair.first)
+    one = bootstrap.paired_difference(pair, "f1", rng())
+    other = bootstrap.paired_difference(swapped, "f1", rng())
+    assert (one.estimate, one.low, one.high) == pytest.approx((-other.estimate, -other.high, -other.low))
+
+
+def test_equal_models_do_not_differ() -> None:
+    pair = clustered_pair()
+    same = PairedPredictions(pair.labels, pair.subjects, pair.first, pair.first)
+    found = bootstrap.paired_difference(same, "recall", rng())
+    assert (found.estimate, found.low, found.high, found.excludes_zero) == (0, 0, 0, False)
+
+
+def test_whole_subjects_are_drawn() -> None:
+    pair = clustered_pair()
+    alone = PairedPredictions(pair.labels, np.arange(pair.labels.size), pair.first, pair.second)
+    by_subject = bootstrap.paired_difference(pair, "accuracy", rng())
+    by_window = bootstrap.paired_difference(alone, "accuracy", rng())
+    assert by_subject.high - by_subject.low > 2 * (by_window.high - by_window.low)
+
+
+def test_both_bootstraps_over_subjects_agree() -> None:
+    pair = clustered_pair()
+    right = (pair.first[0] == pair.labels).astype(float) - (pair.second == pair.labels).mean(axis=0)
+    fast = bootstrap.paired_difference(pair, "accuracy", rng(), n_resamples=4000)
+    slow = bootstrap.subject_bootstrap(
+        lambda rows: float(right[rows].mean()), pair.subjects, rng(1), n_resamples=4000
+    )
+    assert slow.estimate == pytest.approx(fast.estimate)
+    assert (slow.low, slow.high) == pytest.approx((fast.low, fast.high), abs=0.03)
+
+
+def test_a_statistic_of_windows_receives_whole_subjects() -> None:
+    subjects = np.array(["b", "a", "b", "c"])
+    seen: list[np.ndarray] = []
+
+    def count(rows: np.ndarray) -> float:
+        seen.append(rows)
+        return float(rows.size)
+
+    bootstrap.subject_bootstrap(count, subjects, rng(), n_resamples=20)
+    for rows in seen:
+        counts = np.bincount(rows, minlength=4)
+        assert counts[0] == counts[2]
+        assert counts[0] + counts[1] + counts[3] == 3
+
+
+def test_undefined_draws_are_left_out_and_counted() -> None:
+    labels = np.array([0, 1])
+
+    def mean_if_both(rows: np.ndarray) -> float:
+        return float(labels[rows].mean()) if len(np.unique(labels[rows])) == 2 else np.nan
+
+    found = bootstrap.subject_bootstrap(mean_if_both, np.array(["a", "b"]), rng(), n_resamples=200)
+    assert (found.low, found.high) == (0.5, 0.5)
+    assert 60 < found.n_resamples < 140
+
+
+def test_interval_without_a_defined_draw_is_not_a_number() -> None:
+    found = bootstrap.subject_bootstrap(lambda _: np.nan, np.array(["a"]), rng(), n_resamples=3)
+    assert np.isnan([found.low, found.high]).all()
+    assert found.n_resamples == 0
+
+
+@pytest.mark.parametrize(("n_subjects", "few"), [(9, True), (10, False)])
+def test_few_subjects_are_flagged(n_subjects: int, few: bool) -> None:
+    found = bootstrap.paired_difference(clustered_pair(n_subjects), "accuracy", rng(), n_resamples=20)
+    assert (found.n_units, found.few_units) == (n_subjects, few)
+
+
+def test_an_equal_generator_gives_an_equal_interval() -> None:
+    pair = clustered_pair()
+    assert bootstrap.paired_difference(pair, "f1", rng(3)) == bootstrap.paired_difference(pair, "f1", rng(3))
+
+
+def test_numpys_global_state_is_neither_read_nor_moved() -> None:
+    before = np.random.get_state(legacy=False)  # noqa: NPY002
+    bootstrap.paired_difference(clustered_pair(), "f1", rng())
+    bootstrap.stratified_bootstrap(np.mean, [np.ones((5, 6))], rng(), n_resamples=5)
+    after = np.random.get_state(legacy=False)  # noqa: NPY002
+    np.testing.assert_equal(before, after)
+
+
+def test_seeds_are_drawn_within_their_dataset() -> None:
+    runs = np.arange(5.0)[:, None] + 10 * np.arange(6.0)[None, :]
+    drawn: list[np.ndarray] = []
+
+    def keep(scores: np.ndarray) -> float:
+        drawn.append(scores)
+        return 0.0
+
+    bootstrap.stratified_bootstrap(keep, [runs], rng(), n_resamples=20)
+    assert all((scores // 10 == np.arange(6)).all() for scores in drawn)
+    assert any((scores % 10 != scores[:, :1] % 10).any() for scores in drawn)
+
+
+def test_stratified_interval_of_constant_datasets_has_no_width() -> None:
+    runs = np.tile(np.arange(6.0), (5, 1))
+    found = bootstrap.stratified_bootstrap(np.mean, [runs], rng(), n_resamples=50)
+    assert (found.low, found.estimate, found.high) == (2.5, 2.5, 2.5)
+
+
+def test_stratified_interval_covers_the_standard_error_of_the_mean() -> None:
+    runs = rng(5).normal(size=(40, 6))
+    found = bootstrap.stratified_bootstrap(np.mean, [runs], rng(), n_resamples=2000)
+    expected = 1.96 * np.sqrt(runs.var(axis=0).sum() / 40) / 6
+    assert (found.high - found.low) / 2 == pytest.approx(expected, rel=0.1)
+
+
+@pytest.mark.parametrize(("n_units", "draws"), [(1, 1), (4, 35), (5, 126)])
+def test_distinct_draws(n_units: int, draws: int) -> None:
+    assert bootstrap.distinct_draws(n_units) == draws
+
+
+def test_predictions_of_other_windows_are_refused() -> None:
+    with pytest.raises(RecordError, match="'second' has 2 windows and 'labels' has 3"):
+        PairedPredictions(np.zeros(3, int), np.zeros(3), np.zeros((1, 3), int), np.zeros((1, 2), int))
+
+
+def test_an_unknown_score_is_refused() -> None:
+    with pytest.raises(UsageError, match="unknown score of predicted classes 'auroc'"):
+        bootstrap.paired_difference(clustered_pair(), "auroc", rng())
