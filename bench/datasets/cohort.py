@@ -34,6 +34,10 @@ def simulate(name: str, root: Path, *, n_subjects: int | None, seconds: float | 
     UsageError
         There is no simulator, the sizes are too small for the dataset's split, or the folder exists.
     """
+    if seed < 0 or (seconds is not None and seconds <= 0):
+        raise UsageError(
+            f"--seed {seed}, --seconds {seconds}: a seed is not negative, a length is more than zero"
+        )
     module = _simulator(name)
     sizes = {**module.DEMO}
     if n_subjects is not None:
@@ -57,8 +61,9 @@ def simulate(name: str, root: Path, *, n_subjects: int | None, seconds: float | 
     return folder
 
 
-def ensure_demo(name: str, root: Path) -> bool:
+def ensure_demo(name: str) -> bool:
     """Write the demo's cohort unless it is there; tell whether it was written now. Safe for several processes."""
+    root = demo_root()
     root.mkdir(parents=True, exist_ok=True)
     folder = root / name
     with FileLock(root / f".{name}.lock"):

@@ -13,7 +13,7 @@ from bench.errors import DataError
 Normalisation = Literal["window", "channel", "none"]
 
 
-class DamagedRecord(Exception):
+class DamagedRecord(Exception):  # noqa: N818 it is a state of the data, met in the ordinary course
     """A record that cannot be used; the reason is one line. Preparing skips and counts it."""
 
 
@@ -101,8 +101,15 @@ class Cut:
 class Reader(Protocol):
     """What a dataset's module provides."""
 
-    FACTS: DatasetFacts
-    REVISION: int
+    @property
+    def FACTS(self) -> DatasetFacts:  # noqa: N802
+        """What is known of the dataset before any file is read."""
+        ...
+
+    @property
+    def REVISION(self) -> int:  # noqa: N802
+        """Bumped when a change can alter the windows."""
+        ...
 
     def records(self, folder: Path) -> SourceList:
         """List what there is to read, cheaply: tables and file names only, no signals.
@@ -129,8 +136,9 @@ class Reader(Protocol):
 class Split:
     """Three disjoint sets of subjects, in the source's own names.
 
-    ``origin`` is ``published`` (the list that the published results used), ``rule`` (the same rule applied to
-    the subjects present), or how else it was made, such as ``stratified-41`` or ``fold-1/5``.
+    ``origin`` is ``published`` (the list that the published results used), ``ours`` (a whole dataset for which none
+    is published), ``rule`` (the same rule applied to the subjects present), or how else it was made, such as
+    ``stratified-41`` or ``fold-1/5-41``.
     """
 
     origin: str

@@ -1,0 +1,234 @@
+"""PTB-XL: 12-lead ECGs in five diagnostic super-classes, from the PhysioNet layout.
+
+Wagner et al., PTB-XL, a large publicly available electrocardiography dataset, Scientific Data 7:154 (2020).
+Labels, patient filter and windows as in the preprocessing of DL4mHealth/Medformer at 891f65b: the class of a
+record is that of its code with the highest likelihood (the first on ties), a patient stays if all records of
+that patient have one and the same class, and every 10-s record at 500 Hz is interpolated to 250 Hz, scaled
+per lead and cut in ten.
+"""
+
+import ast
+import csv
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+import numpy as np
+
+from bench.datasets.contract import Cut, DamagedRecord, DatasetFacts, SourceList, SourceRecord
+from bench.datasets.normalisation import standard_scale
+from bench.datasets.resampling import resample_linear
+from bench.datasets.wfdb_file import read_wfdb
+from bench.errors import DataError
+
+REVISION = 1
+
+FACTS = DatasetFacts(
+    name="ptb-xl",
+    title="PTB-XL",
+    version="1.0.1",
+    task="diagnostic super-class from one second of a 12-lead ECG",
+    class_names=("NORM", "MI", "STTC", "CD", "HYP"),
+    channel_names=("I", "II", "III", "AVR", "AVL", "AVF", "V1", "V2", "V3", "V4", "V5", "V6"),
+    n_times=250,
+    sampling_rate_hz=250.0,
+    normalisation="window",
+    n_subjects=17596,
+    n_windows=191400,
+    homepage="https://physionet.org/content/ptb-xl/1.0.1/",
+    licence="CC BY 4.0",
+    citation="Wagner et al., PTB-XL, a large publicly available electrocardiography dataset, "
+    "Scientific Data 7:154 (2020)",
+    split_rule="per class in patient order: first 60 percent train, next 20 validation, rest test",
+    known_problems=(
+        "version 1.0.2 removed duplicated records of 1.0.1 and changed ages above 89",
+        "likelihoods are often equal; the first code of the list then decides",
+        "interpolation without a filter lets noise above 125 Hz alias",
+    ),
+)
+
+SOURCE_RATE_HZ = 500.0
+SOURCE_N_TIMES = 5000
+WINDOWS_PER_RECORD = 10
+
+# The publisher's scp_statements.csv, column diagnostic_class; written out because the protocol rests on it.
+CODES_OF_CLASS = {
+    "NORM": "NORM",
+    "MI": "IMI ASMI ILMI AMI ALMI INJAS LMI INJAL IPLMI IPMI INJIN INJLA PMI INJIL",
+    "STTC": "NDT NST_ DIG ISC_ ISCAL LNGQT ISCIN ISCIL ISCAS ISCLA ANEUR EL ISCAN",
+    "CD": "LAFB IRBBB 1AVB IVCD CRBBB CLBBB LPFB WPW ILBBB 3AVB 2AVB",
+    "HYP": "LVH LAO/LAE RVH RAO/RAE SEHYP",
+}
+CLASS_OF_CODE = {code: name for name, codes in CODES_OF_CLASS.items() for code in codes.split()}
+
+TABLE = "ptbxl_database.csv"
+STATEMENTS = "scp_statements.csv"
+_COLUMNS = ("ecg_id", "patient_id", "scp_codes", "filename_hr")
+_LONGEST_CODES = 2000
+
+
+@dataclass(frozen=True)
+class _Row:
+    ecg_id: int
+    patient: int
+    class_name: str | None
+    path: str
+
+
+def records(folder: Path) -> SourceList:
+    """List the records of all patients with one class, in the order of patient and record number.
+
+    Raises
+    ------
+    DataError
+        A table is missing, cut off or lacks a column, or names a code, patient or file that cannot be.
+    """
+    known_codes = _known_codes(folder / STATEMENTS)
+    rows_of: dict[int, list[_Row]] = defaultdict(list)
+    seen: set[int] = set()
+    for row in _rows(folder / TABLE, known_codes):
+        if row.ecg_id in seen:
+            raise DataError(f"{folder / TABLE}: ecg_id {row.ecg_id} occurs twice; {_get_it_again()}")
+        seen.add(row.ecg_id)
+        rows_of[row.patient].append(row)
+    kept: list[SourceRecord] = []
+    excluded: list[tuple[str, str]] = []
+    for patient in sorted(rows_of):
+        rows = sorted(rows_of[patient], key=lambda row: row.ecg_id)
+        reason = _reason_to_exclude({row.class_name for row in rows})
+        if reason:
+            excluded.append((str(patient), reason))
+        else:
+            kept.extend(_source_record(row) for row in rows)
+    return SourceList(tuple(kept), tuple(excluded))
+
+
+def cut(folder: Path, record: SourceRecord) -> Cut:
+    """Read one record and cut it into ten windows of a second, scaled over the whole record.
+
+    A lead that is constant throughout (an electrode that came off) stays, as zeros, like in the published
+    windows.
+
+    Raises
+    ------
+    DamagedRecord
+        A file is missing, damaged or not a 10-s 12-lead record at 500 Hz, or no lead carries a signal.
+    """
+    path = record.paths[0].removesuffix(".hea")
+    signal = read_wfdb(
+        folder,
+        path,
+        channel_names=FACTS.channel_names,
+        sampling_rate_hz=SOURCE_RATE_HZ,
+        n_times=SOURCE_N_TIMES,
+    )
+    if not np.ptp(signal, axis=0).any():
+        raise DamagedRecord(f"{path}: every lead is constant")
+    scaled = standard_scale(resample_linear(signal, WINDOWS_PER_RECORD * FACTS.n_times))
+    windows = scaled.reshape(WINDOWS_PER_RECORD, FACTS.n_times, FACTS.n_channels).astype(np.float32)
+    return Cut.of_one(windows, record)
+
+
+def _reason_to_exclude(classes: set[str | None]) -> str | None:
+    if classes == {None}:
+        return "no record with one of the five classes"
+    if len(classes - {None}) > 1:
+        return "records of different classes"
+    return "a record without one of the five classes" if None in classes else None
+
+
+def _source_record(row: _Row) -> SourceRecord:
+    assert row.class_name is not None, f"record {row.ecg_id} has no class"
+    return SourceRecord(
+        name=PurePosixPath(row.path).name,
+        subject=str(row.patient),
+        label=FACTS.class_names.index(row.class_name),
+        paths=(f"{row.path}.hea", f"{row.path}.dat"),
+    )
+
+
+def _get_it_again() -> str:
+    return f"get the file again from {FACTS.homepage}"
+
+
+def _read_table(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield each row with a text that says where it stands."""
+    if not path.is_file():
+        raise DataError(f"{path} is missing, so this is not PTB-XL's folder; {_get_it_again()}")
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            table = csv.DictReader(file, strict=True)
+            missing = [name for name in columns if name not in (table.fieldnames or ())]
+            if missing:
+                raise DataError(f"{path}: no column '{missing[0]}'; {_get_it_again()}")
+            for row in table:
+                if None in row or None in row.values():
+                    raise DataError(f"{path}, line {table.line_num}: row cut off; {_get_it_again()}")
+                yield f"{path}, line {table.line_num}", row
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise DataError(f"{path}: not a table in UTF-8 ({error}); {_get_it_again()}") from error
+
+
+def _known_codes(path: Path) -> set[str]:
+    codes = {row[""] for _, row in _read_table(path, ("", "diagnostic_class"))}
+    missing = sorted(CLASS_OF_CODE.keys() - codes)
+    if missing:
+        raise DataError(f"{path}: no code '{missing[0]}'; {_get_it_again()}")
+    return codes
+
+
+def _rows(path: Path, known_codes: set[str]) -> Iterator[_Row]:
+    empty = True
+    for where, row in _read_table(path, _COLUMNS):
+        empty = False
+        yield _Row(
+            _whole_number(where, "ecg_id", row["ecg_id"]),
+            _whole_number(where, "patient_id", row["patient_id"]),
+            _class_name(where, row["scp_codes"], known_codes),
+            _record_path(where, row["filename_hr"]),
+        )
+    if empty:
+        raise DataError(f"{path}: no rows; {_get_it_again()}")
+
+
+def _whole_number(where: str, column: str, text: str) -> int:
+    whole = text.removesuffix(".0")
+    if not (whole.isascii() and whole.isdigit()):
+        raise DataError(f"{where}: {column} '{text}' is not a whole number; {_get_it_again()}")
+    return int(whole)
+
+
+def _record_path(where: str, text: str) -> str:
+    parts = PurePosixPath(text).parts
+    if len(parts) < 2 or parts[0] != "records500" or ".." in parts or "\\" in text:
+        raise DataError(f"{where}: filename_hr '{text}' is not within records500; {_get_it_again()}")
+    return text
+
+
+def _class_name(where: str, text: str, known_codes: set[str]) -> str | None:
+    """Return the class of the code with the highest likelihood, None where there is no such code or class."""
+    if text in ("", "nan"):
+        return None
+    likelihood = _parse_codes(text)
+    if likelihood is None:
+        raise DataError(f"{where}: scp_codes '{text[:80]}' is not code: likelihood; {_get_it_again()}")
+    for code in likelihood:
+        if code not in known_codes:
+            raise DataError(f"{where}: code '{code}' is not in {STATEMENTS}; {_get_it_again()}")
+    return CLASS_OF_CODE.get(max(likelihood, key=likelihood.__getitem__)) if likelihood else None
+
+
+def _parse_codes(text: str) -> dict[str, float] | None:
+    """Return the codes with their likelihoods in percent, None where the text is anything else."""
+    if len(text) > _LONGEST_CODES:
+        return None
+    try:
+        codes = ast.literal_eval(text)
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        return None
+    if not isinstance(codes, dict) or not all(isinstance(code, str) for code in codes):
+        return None
+    return (
+        codes if all(type(value) in (int, float) and 0 <= value <= 100 for value in codes.values()) else None
+    )

@@ -1,0 +1,79 @@
+"""A simulated cohort in the layout of APAVA: one MATLAB file per subject with its epochs, and the label table."""
+
+from pathlib import Path
+
+import numpy as np
+
+from bench.datasets.apava import ALZHEIMER, EPOCH_TIMES, FACTS, LABELS
+from bench.datasets.simulate.eeg import ALZHEIMER as ALZHEIMER_EEG
+from bench.datasets.simulate.eeg import ELECTRODES, HEALTHY, Condition, draw_person, resting_eeg
+from bench.datasets.simulate.marker import write_marker
+from bench.datasets.simulate.mat_file import write_mat
+from bench.errors import UsageError
+from bench.files import atomic_file
+
+REVISION = 1
+DEMO = {"n_subjects": 23, "seconds": 10.0}
+
+# Validation and test subjects are fixed numbers up to 20, labels are known up to 23.
+_MIN_SUBJECTS = 20
+_EPOCH_S = EPOCH_TIMES / FACTS.sampling_rate_hz
+# The publisher does not name the channels; 16 positions without the midline are the montage of the study.
+_CHANNELS = tuple(name for name in ELECTRODES if not name.endswith("z"))
+
+
+def simulate(folder: Path, *, n_subjects: int, seconds: float, seed: int) -> None:
+    """Write ``preproctrialsNN.mat`` for subjects 1 to ``n_subjects`` and ``label.npy``, classes as published.
+
+    Parameters
+    ----------
+    folder
+        The dataset's folder, made when it is missing.
+    n_subjects
+        20 to 23.
+    seconds
+        Length of each subject's recording, cut in whole epochs of 5 s.
+    seed
+        Equal seeds give equal bytes.
+
+    Raises
+    ------
+    UsageError
+        The published split cannot be made of so few subjects, there are more than published, or no epoch fits.
+    """
+    if not _MIN_SUBJECTS <= n_subjects <= FACTS.n_subjects:
+        raise UsageError(
+            f"{n_subjects} subjects: the split is by fixed numbers, so simulate {_MIN_SUBJECTS} to {FACTS.n_subjects}"
+        )
+    if seconds < _EPOCH_S:
+        raise UsageError(f"recordings of {seconds:g} s hold no epoch; simulate at least {_EPOCH_S:g} s")
+    folder.mkdir(parents=True, exist_ok=True)
+    # First, so that a simulation which is killed half-way is never taken for the publisher's data.
+    write_marker(
+        folder, simulator="apava", revision=REVISION, seed=seed, n_subjects=n_subjects, seconds=seconds
+    )
+    n_epochs = int(seconds // _EPOCH_S)
+    labels = np.array([[float(number in ALZHEIMER), number] for number in range(1, n_subjects + 1)])
+    with atomic_file(folder / LABELS) as temporary, temporary.open("wb") as file:
+        np.save(file, labels)
+    for is_alzheimer, number in labels:
+        generator = np.random.default_rng([seed, int(number)])
+        condition = ALZHEIMER_EEG if is_alzheimer else HEALTHY
+        _write_subject(folder / f"preproctrials{int(number):02d}.mat", generator, condition, n_epochs)
+
+
+def _write_subject(path: Path, generator: np.random.Generator, condition: Condition, n_epochs: int) -> None:
+    signal = resting_eeg(
+        generator,
+        condition,
+        draw_person(generator, FACTS.n_channels),
+        channel_names=_CHANNELS,
+        n_times=n_epochs * EPOCH_TIMES,
+        sampling_rate_hz=FACTS.sampling_rate_hz,
+    )
+    epochs = np.empty((1, n_epochs), dtype=object)
+    times = np.empty((1, n_epochs), dtype=object)
+    for i in range(n_epochs):
+        epochs[0, i] = signal[i * EPOCH_TIMES : (i + 1) * EPOCH_TIMES].T
+        times[0, i] = np.arange(EPOCH_TIMES) / FACTS.sampling_rate_hz
+    write_mat(path, {"data": {"fsample": FACTS.sampling_rate_hz, "time": times, "trial": epochs}})

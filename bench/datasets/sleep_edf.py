@@ -1,0 +1,206 @@
+"""Sleep-EDF-20: whole nights of 20 healthy people, one EEG channel, a sleep stage every 30 seconds.
+
+Source: Kemp et al., IEEE Transactions on Biomedical Engineering 47(9), 2000; PhysioNet ``sleep-edfx`` 1.0.0, its
+sleep-cassette study, subjects 00 to 19. Preprocessing as in Supratak et al. (DeepSleepNet, 2017): Fpz-Cz at 100 Hz,
+N3 and N4 merged, unscored and movement epochs dropped, wake kept up to 30 minutes before and after sleep.
+Windows are in microvolt.
+"""
+
+import re
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench.datasets.contract import Cut, DamagedRecord, DatasetFacts, SourceList, SourceRecord
+from bench.datasets.edf import read_header
+from bench.datasets.source_files import source_file
+from bench.errors import DataError
+
+REVISION = 1
+
+FACTS = DatasetFacts(
+    name="sleep-edf",
+    title="Sleep-EDF-20: sleep stages of healthy people from one EEG channel",
+    version="PhysioNet sleep-edfx 1.0.0, sleep-cassette, subjects 00 to 19",
+    task="sleep stage of 30 seconds of EEG",
+    class_names=("W", "N1", "N2", "N3", "REM"),
+    channel_names=("EEG Fpz-Cz",),
+    n_times=3000,
+    sampling_rate_hz=100.0,
+    normalisation="window",
+    n_subjects=20,
+    n_windows=42_308,
+    homepage="https://physionet.org/content/sleep-edfx/1.0.0/",
+    licence="Open Data Commons Attribution 1.0",
+    citation="Kemp et al., Analysis of a sleep-dependent neuronal feedback loop: the slow-wave microcontinuity of "
+    "the EEG, IEEE Transactions on Biomedical Engineering 47(9):1185-1194, 2000, doi:10.1109/10.867928",
+    split_rule="by subject: SC400 to SC411 train, SC412 to SC415 validation, SC416 to SC419 test",
+    known_problems=(
+        "39 nights: the second night of subject 13 is lost",
+        "the last letters of a hypnogram's name are its scorer's and differ from those of the recording",
+        "hypnograms may be longer than the recording; what is beyond its end is not used",
+        "four test subjects only",
+        "a paper that says 100 subjects, or 78, used another selection of the same publication",
+    ),
+)
+
+# Windows of the whole dataset in each class, as the literature reports them.
+WINDOWS_PER_CLASS = (8_285, 2_804, 17_799, 5_703, 7_717)
+UNSCORED = -1
+EPOCH_S = 30
+# Of wake on either side of sleep: 30 minutes.
+EDGE_EPOCHS = 60
+STUDY = "sleep-cassette"
+_STAGES = {
+    "Sleep stage W": 0,
+    "Sleep stage 1": 1,
+    "Sleep stage 2": 2,
+    "Sleep stage 3": 3,
+    "Sleep stage 4": 3,
+    "Sleep stage R": 4,
+    "Sleep stage ?": UNSCORED,
+    "Movement time": UNSCORED,
+}
+# SC4, subject, night; then letters that differ between the two files of a night.
+_FILE = re.compile(r"(SC4(\d\d)\d)[A-Z0-9]{2}-(PSG|Hypnogram)\.edf")
+
+
+def listed(folder: Path) -> SourceList:
+    """List the nights of which at least one of the two files is there, in order of subject and night.
+
+    Raises
+    ------
+    DataError
+        The folder is not Sleep-EDF's, or a night has two recordings or two hypnograms.
+    """
+    study = folder / STUDY
+    if not study.is_dir():
+        raise DataError(f"{folder}: no folder {STUDY}; this is not Sleep-EDF Expanded, see {FACTS.homepage}")
+    nights: dict[str, dict[str, str]] = {}
+    excluded: list[tuple[str, str]] = []
+    for name in sorted(path.name for path in study.iterdir() if path.suffix == ".edf"):
+        match = _FILE.fullmatch(name)
+        if not match:
+            excluded.append((name, "the name is not SC4ssNXX-PSG.edf or SC4ssNXX-Hypnogram.edf"))
+        elif int(match[2]) >= FACTS.n_subjects:
+            excluded.append((name, "subjects from 20 on are not in Sleep-EDF-20"))
+        elif match[3] in nights.setdefault(match[1], {}):
+            raise DataError(f"{study}: {nights[match[1]][match[3]]} and {name} are the same night; keep one")
+        else:
+            nights[match[1]][match[3]] = name
+    if not nights:
+        raise DataError(f"{study}: no files of subjects SC400 to SC419; get them from {FACTS.homepage}")
+    records = (
+        SourceRecord(
+            name=night,
+            subject=night[:5],
+            label=None,
+            paths=tuple(f"{STUDY}/{files[kind]}" for kind in ("PSG", "Hypnogram") if kind in files),
+        )
+        for night, files in sorted(nights.items())
+    )
+    return SourceList(tuple(records), tuple(excluded))
+
+
+def records(folder: Path) -> SourceList:
+    """List the nights; one that lacks one of its two files fails when it is cut.
+
+    Raises
+    ------
+    DataError
+        As ``listed``, or there is no recording at all.
+    """
+    nights = listed(folder)
+    if not any(path.endswith("-PSG.edf") for night in nights.records for path in night.paths):
+        raise DataError(
+            f"{folder / STUDY}: {len(nights.records)} hypnograms and no recording (*-PSG.edf); get those from "
+            f"{FACTS.homepage}, or with 'bench data fetch sleep-edf'"
+        )
+    return nights
+
+
+def cut(folder: Path, record: SourceRecord) -> Cut:
+    """Read one night and return its scored epochs around sleep.
+
+    Raises
+    ------
+    DamagedRecord
+        A file of the night is missing or damaged, the channel is not at 100 Hz, or nobody slept.
+    """
+    psg, hypnogram = (_path_of(folder, record, kind) for kind in ("PSG", "Hypnogram"))
+    signal = _read_signal(psg)
+    n_recorded = len(signal) // FACTS.n_times
+    stages = stages_of(hypnogram)[:n_recorded]
+    kept = kept_epochs(stages)
+    if not len(kept):
+        raise DamagedRecord(f"{hypnogram.name}: no epoch of sleep within the {n_recorded} epochs recorded")
+    windows = signal[: n_recorded * FACTS.n_times].reshape(n_recorded, FACTS.n_times, 1)[kept]
+    if np.ptp(windows) == 0:
+        raise DamagedRecord(f"{psg.name}: channel {FACTS.channel_names[0]} is constant")
+    n = len(kept)
+    return Cut(windows, stages[kept], np.full(n, record.subject), np.full(n, record.name))
+
+
+def stages_of(hypnogram: Path) -> NDArray[np.int64]:
+    """Return the stage of every 30 seconds since the start of the recording, ``UNSCORED`` for '?' and movement.
+
+    Raises
+    ------
+    DamagedRecord
+        The file is damaged, has a gap, or knows another stage.
+    """
+    import mne
+
+    read_header(hypnogram)
+    try:
+        scored = mne.read_annotations(hypnogram)
+    except (ValueError, OSError) as error:
+        raise DamagedRecord(f"{hypnogram.name}: not a readable hypnogram ({error}); get it again") from error
+    stages: list[NDArray[np.int64]] = []
+    end_s = 0.0
+    for onset_s, duration_s, name in zip(scored.onset, scored.duration, scored.description, strict=True):
+        if name not in _STAGES:
+            raise DamagedRecord(f"{hypnogram.name}: unknown stage '{name}' at {onset_s:g} s")
+        if onset_s != end_s or duration_s <= 0 or duration_s % EPOCH_S:
+            raise DamagedRecord(
+                f"{hypnogram.name}: stage '{name}' from {onset_s:g} s for {duration_s:g} s does not continue "
+                f"the one that ends at {end_s:g} s in steps of {EPOCH_S} s"
+            )
+        end_s = onset_s + duration_s
+        stages.append(np.full(int(duration_s) // EPOCH_S, _STAGES[name], dtype=np.int64))
+    if not stages:
+        raise DamagedRecord(f"{hypnogram.name}: holds no sleep stages; get it again from the publisher")
+    return np.concatenate(stages)
+
+
+def kept_epochs(stages: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the positions of the scored epochs from 30 minutes before the first of sleep to 30 after the last."""
+    asleep = np.flatnonzero(stages > 0)
+    if not len(asleep):
+        return asleep
+    first, last = max(asleep[0] - EDGE_EPOCHS, 0), asleep[-1] + EDGE_EPOCHS
+    return first + np.flatnonzero(stages[first : last + 1] != UNSCORED)
+
+
+def _path_of(folder: Path, record: SourceRecord, kind: str) -> Path:
+    for relative in record.paths:
+        if relative.endswith(f"-{kind}.edf"):
+            return source_file(folder, relative)
+    raise DamagedRecord(f"{record.name}: its file {STUDY}/{record.name}??-{kind}.edf is missing; get it")
+
+
+def _read_signal(psg: Path) -> NDArray[np.float32]:
+    """Return the EEG channel in microvolt."""
+    import mne
+
+    channel = FACTS.channel_names[0]
+    read_header(psg).only_signal(psg, channel, "uV", FACTS.sampling_rate_hz)
+    try:
+        # Quieter for this call only: mne warns of filters of channels that are not read. Annotations are of no
+        # use here, and every byte is Latin-1, while mne raises a bare Exception on bytes that are not UTF-8.
+        raw = mne.io.read_raw_edf(psg, include=[channel], preload=False, encoding="latin1", verbose="ERROR")
+        signal_v = raw.get_data()[0]
+    except (ValueError, OSError) as error:
+        raise DamagedRecord(f"{psg.name}: not a readable recording ({error}); get it again") from error
+    return (signal_v * 1e6).astype(np.float32)

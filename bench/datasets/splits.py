@@ -1,0 +1,170 @@
+"""Splits by subject: the published lists, their rules on the subjects present, and our own for other studies.
+
+Lists and rules are those of the loaders of DL4mHealth/Medformer at 891f65b; for UCI-HAR and Sleep-EDF, where no
+split by subject is published, they are ours and say so.
+"""
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from functools import cache
+from importlib import resources
+
+import numpy as np
+
+from bench.datasets.contract import DatasetFacts, Split
+from bench.datasets.manifest import SubjectSummary
+from bench.datasets.registry import entry, facts
+from bench.errors import DataError, UsageError
+
+# Percent of the subjects of a class, in source order, at which training and validation end.
+_CUTS_PERCENT = {"adftd": (60, 80), "ptb": (55, 70), "ptb-xl": (60, 80)}
+_STRATIFIED_PERCENT = (60, 80)
+# Datasets whose rule names subjects for validation and test; all others train.
+_FIXED = ("apava", "sleep-edf", "uci-har")
+PARTS = ("train", "validation", "test")
+_FOLD = re.compile(r"fold[ -]([0-9]{1,4})/([0-9]{1,4})")
+
+
+def make_split(
+    name: str, subjects: Sequence[SubjectSummary], how: str = "published", seed: int = 41
+) -> Split:
+    """Split the subjects of a dataset into training, validation and test.
+
+    Parameters
+    ----------
+    name
+        A registered dataset.
+    subjects
+        The manifest's subjects, in source order.
+    how
+        ``published``: the published list where the subjects are exactly the published dataset's, else the same
+        rule on those present (origin ``rule``); where nothing is published the list is ours (origin ``ours``),
+        and a user's own dataset is split like ``stratified``.
+        ``stratified``: 60/20/20 percent of the subjects of each class, drawn by ``seed``. ``fold k/n``: the
+        k-th of n folds tests, the next one validates; the n test parts of one seed are disjoint.
+    seed
+        Used by ``stratified`` and ``fold`` alone.
+
+    Raises
+    ------
+    DataError
+        A part would be empty, or a subject occurs twice.
+    UsageError
+        ``how`` is none of these.
+    """
+    names = [one.name for one in subjects]
+    if len(set(names)) != len(names):
+        twice = next(one for one in names if names.count(one) > 1)
+        raise DataError(f"{name}: subject '{twice}' is listed twice; prepare the dataset again")
+    fold = _FOLD.fullmatch(how)
+    if fold:
+        split = _fold(subjects, int(fold[1]), int(fold[2]), seed)
+    elif how == "published":
+        split = _published(name, subjects)
+    elif how == "stratified":
+        shuffled = _shuffled_classes(subjects, seed)
+        split = _in_parts(f"stratified-{seed}", names, _cut_classes(shuffled, _STRATIFIED_PERCENT))
+    else:
+        raise UsageError(f"split '{how}' is not known; use published, stratified or 'fold k/n'")
+    _refuse_empty(name, split, names)
+    return split
+
+
+@cache
+def published_list(name: str) -> dict[str, tuple[str, ...]] | None:
+    """Return the listed subjects of each part, None where no list exists (PTB-XL has a rule only)."""
+    content = _list_file(name)
+    return None if content is None else {part: tuple(content[part]) for part in PARTS}
+
+
+def published_windows(name: str) -> dict[str, tuple[int, ...]] | None:
+    """Return the published windows per class of each part, None where they are not known."""
+    content = _list_file(name) or {}
+    counts = content.get("windows_per_class")
+    return None if counts is None else {part: tuple(counts[part]) for part in PARTS}
+
+
+@cache
+def _list_file(name: str) -> dict | None:
+    file = resources.files("bench.datasets") / "published_splits" / f"{name}.json"
+    return json.loads(file.read_text(encoding="utf-8")) if file.is_file() else None
+
+
+def _published(name: str, subjects: Sequence[SubjectSummary]) -> Split:
+    names = [one.name for one in subjects]
+    if entry(name).is_own:
+        return make_split(name, subjects, "stratified")
+    listed = published_list(name)
+    if listed is not None and set(names) == {one for part in PARTS for one in listed[part]}:
+        part_of = {one: part for part in PARTS for one in listed[part]}
+        return _in_parts((_list_file(name) or {})["origin"], names, part_of)
+    if name in _FIXED and listed is not None:
+        fixed = {one: part for part in ("validation", "test") for one in listed[part]}
+        return _in_parts("rule", names, {one: fixed.get(one, "train") for one in names})
+    if name in _CUTS_PERCENT:
+        origin = "published" if listed is None and _is_whole(facts(name), subjects) else "rule"
+        return _in_parts(origin, names, _cut_classes(_classes(subjects), _CUTS_PERCENT[name]))
+    raise UsageError(f"{name} has no split: {facts(name).split_rule}")
+
+
+def _is_whole(known: DatasetFacts, subjects: Sequence[SubjectSummary]) -> bool:
+    found = (len(subjects), sum(one.n_windows for one in subjects))
+    return found == (known.n_subjects, known.n_windows)
+
+
+def _classes(subjects: Iterable[SubjectSummary]) -> dict[int, list[str]]:
+    """Group the subjects' names by class, in source order; -1 holds those with windows of several classes."""
+    groups: dict[int, list[str]] = defaultdict(list)
+    for one in subjects:
+        groups[-1 if one.label is None else one.label].append(one.name)
+    return dict(sorted(groups.items()))
+
+
+def _shuffled_classes(subjects: Sequence[SubjectSummary], seed: int) -> dict[int, list[str]]:
+    generator = np.random.default_rng(seed)
+    return {
+        label: [group[i] for i in generator.permutation(len(group))]
+        for label, group in _classes(subjects).items()
+    }
+
+
+def _cut_classes(groups: dict[int, list[str]], percent: tuple[int, int]) -> dict[str, str]:
+    part_of: dict[str, str] = {}
+    for group in groups.values():
+        first, second = (len(group) * share // 100 for share in percent)
+        for position, one in enumerate(group):
+            part_of[one] = "train" if position < first else "validation" if position < second else "test"
+    return part_of
+
+
+def _fold(subjects: Sequence[SubjectSummary], k: int, n: int, seed: int) -> Split:
+    if not (n >= 3 and 1 <= k <= n):
+        raise UsageError(f"split 'fold {k}/{n}': needs at least 3 folds and 1 <= k <= n")
+    # Dealt out across the classes without starting anew, so that folds differ by one subject at most.
+    dealt = [one for group in _shuffled_classes(subjects, seed).values() for one in group]
+    test, validation = k - 1, k % n
+    part_of = {
+        one: {test: "test", validation: "validation"}.get(i % n, "train") for i, one in enumerate(dealt)
+    }
+    return _in_parts(f"fold-{k}/{n}-{seed}", [one.name for one in subjects], part_of)
+
+
+def _in_parts(origin: str, names: Iterable[str], part_of: dict[str, str]) -> Split:
+    parts: dict[str, list[str]] = {part: [] for part in PARTS}
+    for one in names:
+        parts[part_of[one]].append(one)
+    return Split(origin, **{part: tuple(members) for part, members in parts.items()})
+
+
+def _refuse_empty(name: str, split: Split, names: Sequence[str]) -> None:
+    for part in PARTS:
+        if getattr(split, part):
+            continue
+        listed = published_list(name) if name in _FIXED else None
+        need = f"one of the subjects {', '.join(listed[part])}" if listed else "more subjects"
+        raise DataError(
+            f"{name}: the {part} part of split '{split.origin}' is empty with {len(names)} subjects; it needs "
+            f"{need}, or use the split 'stratified'"
+        )
