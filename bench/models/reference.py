@@ -3,7 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
@@ -14,14 +14,17 @@ from bench.errors import ModelError
 ALWAYS_UNUSED = (r".*position_embedding\.pe", r".*temporal_embedding\.embed\.weight")
 
 
+SAME_SETTINGS = "build the model with the checkpoint's settings"
+
+
 @dataclass(frozen=True)
 class ReferenceNames:
-    """How the published code's tensors are called here.
+    r"""How the published code's tensors are called here.
 
     Attributes
     ----------
     renames
-        Regular expression over a whole published name -> our name, with group references such as ``\\1``.
+        Regular expression over a whole published name -> our name, with group references such as ``\1``.
         ``name@0``, ``name@1``, ... are parts of one tensor of ours, joined along the first axis in that order.
     unused
         Regular expressions of published tensors that take no part in classification: expected and skipped.
@@ -67,7 +70,7 @@ def translate(state_dict: Mapping[str, Tensor], names: ReferenceNames) -> dict[s
         if known is not tensor and not torch.equal(known, tensor):
             raise ModelError(f"reference weights: '{published}' should equal its shared copies and does not")
     return {
-        name: torch.cat([found[i] for i in sorted(found)]) if len(found) > 1 else found[0]
+        name: torch.cat([found[i] for i in sorted(found)]) if len(found) > 1 else found[min(found)]
         for name, found in parts.items()
     }
 
@@ -75,13 +78,16 @@ def translate(state_dict: Mapping[str, Tensor], names: ReferenceNames) -> dict[s
 def load(model: nn.Module, state_dict: Mapping[str, Tensor], names: ReferenceNames) -> None:
     """Copy published weights into ``model``.
 
-    A trailing axis of length one (pointwise convolutions) is dropped where ours is a linear map.
+    A trailing axis of length one (pointwise convolutions) is dropped where ours is a linear map. A variant that leaves
+    out what the published code stores for it anyway says so in an attribute ``reference_unused``, patterns of
+    published names.
 
     Raises
     ------
     ModelError
         A tensor is missing, left over or of another shape.
     """
+    names = replace(names, unused=(*names.unused, *getattr(model, "reference_unused", ())))
     translated = translate(state_dict, names)
     own = model.state_dict()
     for name, tensor in own.items():
@@ -91,17 +97,19 @@ def load(model: nn.Module, state_dict: Mapping[str, Tensor], names: ReferenceNam
             raise ModelError(
                 f"reference weights: nothing given for our tensor '{name}' {tuple(tensor.shape)}"
             )
-        given = translated[name]
-        if given.shape == (*tensor.shape, 1):
-            given = given.squeeze(-1)
-        if given.shape != tensor.shape:
-            raise ModelError(
-                f"reference weights: '{name}' has shape {tuple(given.shape)}, expected {tuple(tensor.shape)}; was the model built with the checkpoint's settings?"
-            )
-        translated[name] = given.to(tensor.dtype)
+        translated[name] = _fitted(name, translated[name], tensor)
     left_over = sorted(set(translated) - set(own))
     if left_over:
-        raise ModelError(
-            f"reference weights: '{left_over[0]}' has no place in this model; was it built with the checkpoint's settings?"
-        )
+        raise ModelError(f"reference weights: '{left_over[0]}' has no place in this model; {SAME_SETTINGS}")
     model.load_state_dict(translated)
+
+
+def _fitted(name: str, given: Tensor, ours: Tensor) -> Tensor:
+    """Return a published tensor in our tensor's shape and type."""
+    if given.shape == (*ours.shape, 1):
+        given = given.squeeze(-1)
+    if given.shape != ours.shape:
+        raise ModelError(
+            f"reference weights: '{name}' has shape {tuple(given.shape)}, expected {tuple(ours.shape)}; {SAME_SETTINGS}"
+        )
+    return given.to(ours.dtype)

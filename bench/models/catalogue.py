@@ -1,0 +1,107 @@
+"""The models that come with the package: names, sources and variants. Free of torch."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+MEDFORMER_REPOSITORY = "DL4mHealth/Medformer"
+MEDFORMER_PAPER_COMMIT = "446275f"
+MEDFORMER_LATEST_COMMIT = "891f65b"
+MEDMAMBA_REPOSITORY = "miraclehetech/MedMamba"
+MEDMAMBA_COMMIT = "5f13ea1"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelEntry:
+    """What the registry knows of a model without importing it.
+
+    ``settings`` names the file of published hyperparameters. ``overrides`` turn a class into a named variant.
+    ``in_all`` says whether ``--models all`` runs it. ``batch_statistics`` marks a model whose arithmetic in
+    training depends on how many windows share a forward pass, so that a micro-batch is part of a cell's key.
+    ``path`` is the file of a user's own model; those of the package are found by ``module``.
+    """
+
+    name: str
+    module: str
+    class_name: str
+    settings: str
+    family: str
+    paper: str
+    repository: str
+    commit: str
+    notes: str = ""
+    in_all: bool = True
+    batch_statistics: bool = False
+    overrides: Mapping[str, Any] = field(default_factory=dict)
+    path: Path | None = None
+
+
+def _transformer(
+    class_name: str, paper: str, notes: str = "", *, batch_statistics: bool = False
+) -> ModelEntry:
+    name = class_name.lower()
+    return ModelEntry(
+        name=name,
+        module=f"bench.models.{name}",
+        class_name=class_name,
+        settings=name,
+        family="transformer",
+        paper=paper,
+        repository=MEDFORMER_REPOSITORY,
+        commit=MEDFORMER_PAPER_COMMIT,
+        notes=notes,
+        batch_statistics=batch_statistics,
+    )
+
+
+def _medmamba(suffix: str = "", notes: str = "", **overrides: Any) -> ModelEntry:
+    return ModelEntry(
+        name=f"medmamba{suffix}",
+        module="bench.models.medmamba",
+        class_name="MedMamba",
+        settings="medmamba",
+        family="state space",
+        paper="He et al., MedMamba: Recasting Mamba for Medical Time Series Classification",
+        repository=MEDMAMBA_REPOSITORY,
+        commit=MEDMAMBA_COMMIT,
+        notes=notes,
+        in_all=not suffix,
+        batch_statistics=True,
+        overrides=overrides,
+    )
+
+
+ENTRIES = [
+    _medmamba(),
+    _medmamba("-single-scale", "ablation", strides=(5,)),
+    _medmamba("-unidirectional", "ablation", bidirectional=False),
+    _medmamba("-no-channel-mixing", "ablation", channel_mixing=False),
+    _transformer("Autoformer", "Wu et al., Autoformer, NeurIPS 2021", batch_statistics=True),
+    _transformer("Crossformer", "Zhang & Yan, Crossformer, ICLR 2023"),
+    _transformer("FEDformer", "Zhou et al., FEDformer, ICML 2022", "Fourier version, random modes"),
+    _transformer("Informer", "Zhou et al., Informer, AAAI 2021", "draws random numbers in evaluation"),
+    _transformer("iTransformer", "Liu et al., iTransformer, ICLR 2024"),
+    _transformer(
+        "MTST",
+        "Zhang et al., Multi-resolution Time-Series Transformer, AISTATS 2024",
+        "as in the Medformer repository, not the published architecture",
+    ),
+    _transformer("Nonformer", "Liu et al., Non-stationary Transformers, NeurIPS 2022"),
+    _transformer("PatchTST", "Nie et al., PatchTST, ICLR 2023"),
+    _transformer("Reformer", "Kitaev et al., Reformer, ICLR 2020", "draws random numbers in evaluation"),
+    _transformer("Transformer", "Vaswani et al., Attention Is All You Need, NeurIPS 2017"),
+    _transformer("Medformer", "Wang et al., Medformer, NeurIPS 2024", "the paper's version"),
+    ModelEntry(
+        name="medformer-latest",
+        module="bench.models.medformer_latest",
+        class_name="MedformerLatest",
+        settings="medformer-latest",
+        family="transformer",
+        paper="Wang et al., Medformer, NeurIPS 2024",
+        repository=MEDFORMER_REPOSITORY,
+        commit=MEDFORMER_LATEST_COMMIT,
+        notes="the repository's later version, recommended by its authors",
+        in_all=False,
+    ),
+]

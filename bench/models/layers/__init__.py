@@ -1,0 +1,1 @@
+"""Layers that several architectures share; each file has one subject."""

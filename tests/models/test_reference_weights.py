@@ -1,0 +1,143 @@
+"""Loading the published code's state dicts: complete, strict, and for every model."""
+
+import pytest
+import torch
+from torch import Tensor
+
+import bench.models
+from bench.errors import ModelError, UsageError
+from bench.models.reference import ReferenceNames, translate
+from tests.models.golden import build_from, load_fixture, settings_of
+
+# Each fixture with the registered name it belongs to.
+FIXTURES = {
+    "autoformer": "autoformer",
+    "crossformer": "crossformer",
+    "fedformer": "fedformer",
+    "informer": "informer",
+    "itransformer": "itransformer",
+    "medformer_paper": "medformer",
+    "medformer_head": "medformer-latest",
+    "medmamba_full": "medmamba",
+    "medmamba_single_scale": "medmamba-single-scale",
+    "medmamba_unidirectional": "medmamba-unidirectional",
+    "medmamba_no_channel_mix": "medmamba-no-channel-mixing",
+    "mtst": "mtst",
+    "nonformer": "nonformer",
+    "patchtst": "patchtst",
+    "reformer": "reformer",
+    "transformer": "transformer",
+}
+EACH = pytest.mark.parametrize(("fixture", "name"), FIXTURES.items())
+
+
+def test_every_registered_model_has_a_fixture() -> None:
+    assert set(FIXTURES.values()) == set(bench.models.names())
+
+
+def used_tensors(fixture: str) -> list[str]:
+    """The published tensors that take part in the forward pass, by the recorded gradients."""
+    gradients = load_fixture(fixture).manifest["param_grad_l2"]
+    return [name for name, norm in gradients.items() if norm is not None]
+
+
+@EACH
+def test_every_used_tensor_is_needed(fixture: str, name: str) -> None:
+    weights = load_fixture(fixture).weights
+    model = bench.models.build(name, **settings_of(load_fixture(fixture)))
+    accepted = []
+    for left_out in used_tensors(fixture):
+        try:
+            bench.models.load_reference_weights(model, {k: v for k, v in weights.items() if k != left_out})
+        except ModelError:
+            continue
+        accepted.append(left_out)
+    # FEDformer's state dict repeats one shared pair under every layer, so that any single copy can be missing.
+    assert [one for one in accepted if "inner_correlation" not in one] == []
+
+
+@EACH
+def test_every_tensor_of_ours_is_replaced(fixture: str, name: str) -> None:
+    published = load_fixture(fixture)
+    model = build_from(published, name)
+    before = {key: tensor.clone() for key, tensor in model.state_dict().items()}
+    bench.models.load_reference_weights(model, {k: v + 1 for k, v in published.weights.items()})
+    unchanged = [key for key, tensor in model.state_dict().items() if torch.equal(tensor, before[key])]
+    assert set(unchanged) <= {"mode_index"}
+
+
+@EACH
+def test_a_left_over_tensor_is_refused(fixture: str, name: str) -> None:
+    published = load_fixture(fixture)
+    model = build_from(published, name)
+    with pytest.raises(ModelError, match=r"unexpected tensor 'surprise\.weight'"):
+        bench.models.load_reference_weights(model, {**published.weights, "surprise.weight": torch.zeros(2)})
+
+
+def transformer_weights() -> dict[str, Tensor]:
+    return load_fixture("transformer").weights
+
+
+def test_the_missing_tensor_is_named() -> None:
+    weights = transformer_weights()
+    del weights["encoder.attn_layers.1.attention.key_projection.bias"]
+    model = build_from(load_fixture("transformer"))
+    with pytest.raises(
+        ModelError, match=r"nothing given for our tensor 'encoder.layers.1.attention.key.bias'"
+    ):
+        bench.models.load_reference_weights(model, weights)
+
+
+def test_a_tensor_of_another_shape_is_refused() -> None:
+    weights = {**transformer_weights(), "projection.bias": torch.zeros(5)}
+    model = build_from(load_fixture("transformer"))
+    with pytest.raises(ModelError, match=r"'head.projection.bias' has shape \(5,\), expected \(3,\)"):
+        bench.models.load_reference_weights(model, weights)
+
+
+def test_a_layer_too_many_is_refused() -> None:
+    model = build_from(load_fixture("transformer"))
+    deeper = {
+        **transformer_weights(),
+        "encoder.attn_layers.2.norm1.bias": torch.zeros(16),
+    }
+    with pytest.raises(ModelError, match=r"'encoder.layers.2.norm1.bias' has no place in this model"):
+        bench.models.load_reference_weights(model, deeper)
+
+
+def test_another_models_checkpoint_is_refused() -> None:
+    model = build_from(load_fixture("transformer"))
+    with pytest.raises(ModelError, match="is this another model's checkpoint"):
+        bench.models.load_reference_weights(model, load_fixture("patchtst").weights)
+
+
+def test_refused_weights_leave_the_model_as_it_was() -> None:
+    model = build_from(load_fixture("transformer"))
+    before = {key: tensor.clone() for key, tensor in model.state_dict().items()}
+    weights = {key: tensor + 1 for key, tensor in transformer_weights().items()}
+    with pytest.raises(ModelError, match="has shape"):
+        bench.models.load_reference_weights(model, {**weights, "projection.bias": torch.zeros(5)})
+    assert all(torch.equal(tensor, before[key]) for key, tensor in model.state_dict().items())
+
+
+def test_weights_take_the_models_precision() -> None:
+    model = build_from(load_fixture("transformer")).double()
+    bench.models.load_reference_weights(model, transformer_weights())
+    assert {tensor.dtype for tensor in model.state_dict().values()} == {torch.float64}
+
+
+def test_shared_copies_that_differ_are_refused() -> None:
+    names = ReferenceNames(renames={r"layers\.\d+\.shared": "shared"})
+    with pytest.raises(ModelError, match=r"'layers.1.shared' should equal its shared copies"):
+        translate({"layers.0.shared": torch.zeros(2), "layers.1.shared": torch.ones(2)}, names)
+
+
+def test_parts_are_joined_in_their_order() -> None:
+    names = ReferenceNames(renames={"up": "both@1", "gate": "both@0"})
+    joined = translate({"up": torch.ones(1, 2), "gate": torch.zeros(1, 2)}, names)
+    assert joined["both"].tolist() == [[0, 0], [1, 1]]
+
+
+def test_a_model_without_published_code_is_refused() -> None:
+    with pytest.raises(UsageError, match="Linear has no published code"):
+        bench.models.load_reference_weights(torch.nn.Linear(2, 2), {})
