@@ -46,9 +46,8 @@ class LazyGroup(click.Group):
         except BenchError as error:
             if ctx.params.get("debug"):
                 raise
-            shown = click.ClickException(str(error))
-            shown.exit_code = error.exit_code
-            raise shown from error
+            click.echo(f"error: {error}", err=True)
+            ctx.exit(error.exit_code)
         except KeyboardInterrupt:
             click.echo("interrupted; finished cells are kept, run the same command to go on", err=True)
             ctx.exit(130)

@@ -1,4 +1,4 @@
-"""What ``bench run`` does between its options and its exit code."""
+"""What the commands over a grid do between their options and their exit code."""
 
 from collections import Counter
 from pathlib import Path
@@ -11,7 +11,7 @@ from bench.plan.grid import PlannedCell, Request
 from bench.plan.request import make_request
 
 
-def split_request(options: dict[str, Any]) -> tuple[Request, dict[str, Any]]:
+def split_request(options: dict[str, Any], data: Path | None) -> tuple[Request, dict[str, Any]]:
     """Take the grid's options out of all options; return the checked request and the rest."""
     rest = dict(options)
     request = make_request(
@@ -21,29 +21,29 @@ def split_request(options: dict[str, Any]) -> tuple[Request, dict[str, Any]]:
         preset_name=rest.pop("preset"),
         recipe_name=rest.pop("recipe"),
         assignments=rest.pop("assignments"),
+        data=data or default_data(),
     )
     return request, rest
 
 
-def data_root(request: Request, data: Path | None) -> Path:
-    """Return the folder of the datasets; a preset on simulated data gets its cohorts simulated first."""
-    if data is not None or not request.preset.simulated:
-        return data or default_data()
-    from bench.datasets.cohort import demo_root, ensure_demo
+def planned_cells(
+    request: Request, data: Path | None, out: Path, *, skip_missing: bool = False
+) -> list[PlannedCell]:
+    """Return every cell with its status; nothing is simulated, prepared or trained."""
+    from bench.plan.data import check_all, check_simulated
+    from bench.plan.grid import plan
 
-    for name in request.datasets:
-        if ensure_demo(name, demo_root()):
-            click.echo(f"simulated {name} in {demo_root() / name}", err=True)
-    return demo_root()
-
-
-def show_plan(request: Request, data: Path, out: Path, *, skip_missing: bool) -> None:
-    """Print every cell with its status; nothing is prepared or trained."""
-    from bench.run.grid import look
-
-    cells, problems = look(request, data, out, skip_missing=skip_missing)
+    if data is None and request.preset.simulated:
+        manifests, problems = check_simulated(request.datasets), []
+    else:
+        manifests, problems = check_all(request.datasets, data or default_data(), skip_missing=skip_missing)
     for problem in problems:
         click.echo(f"skipped: {problem}", err=True)
+    return plan(request.only(list(manifests)), manifests, out)
+
+
+def show_plan(cells: list[PlannedCell]) -> None:
+    """Print every cell with its status and the totals."""
     width = max(len(one.settings.model) for one in cells)
     for one in cells:
         settings = one.settings
@@ -51,12 +51,20 @@ def show_plan(request: Request, data: Path, out: Path, *, skip_missing: bool) ->
         click.echo(
             f"{settings.model:<{width}}  {settings.dataset:<9}  seed {settings.seed}  {key:<12}  {one.status}"
         )
-    click.echo(_totals(cells))
-
-
-def _totals(cells: list[PlannedCell]) -> str:
     counts = Counter(one.status for one in cells)
-    return f"{len(cells)} cells: " + ", ".join(f"{n} {status}" for status, n in counts.items())
+    click.echo(f"{len(cells)} cells: " + ", ".join(f"{n} {status}" for status, n in counts.items()))
+
+
+def ready_data(request: Request, data: Path | None) -> Path:
+    """Return the folder of the datasets; a preset on simulated data gets its cohorts simulated first."""
+    if data is not None or not request.preset.simulated:
+        return data or default_data()
+    from bench.datasets.cohort import demo_root, ensure_demo
+
+    for name in request.datasets:
+        if ensure_demo(name):
+            click.echo(f"simulated {name} in {demo_root() / name}", err=True)
+    return demo_root()
 
 
 def run_and_report(request: Request, data: Path, out: Path, report: Path, options: dict[str, Any]) -> int:

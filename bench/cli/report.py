@@ -1,4 +1,4 @@
-"""``bench report``: tables from records."""
+"""``bench report``: tables, figures and the page from records."""
 
 from pathlib import Path
 
@@ -11,17 +11,17 @@ from bench.cli.options import default_results, out_option, report_folder
 @out_option
 @click.option("--report", type=click.Path(path_type=Path, file_okay=False), help="Where the files go.")
 def command(out: Path | None, report: Path | None) -> None:
-    """Render tables from the records of a results folder; reads no data and trains nothing.
+    """Render tables, figures and a page from the records of a results folder; reads no data, trains nothing.
 
     \b
     bench report
-    bench report --out results --report paper/tables
+    bench report --out results --report paper/report
     """
     render_and_print(out or default_results(), report or report_folder(out))
 
 
 def render_and_print(out: Path, report: Path) -> None:
-    """Render a report, print its tables and the paths of its files."""
+    """Render a report; print its main tables, what was left out, and where the rest is."""
     from bench.reports import render
     from bench.reports.formats import to_console
 
@@ -30,6 +30,5 @@ def render_and_print(out: Path, report: Path) -> None:
         click.echo(to_console(table))
     for error in rendered.damaged:
         click.echo(f"left out: {error}", err=True)
-    click.echo("files:")
-    for path in rendered.files:
-        click.echo(f"  {path}")
+    click.echo(f"{len(rendered.files)} files in {report}: tables/, figures/, REPRODUCIBILITY.md")
+    click.echo(f"page: {rendered.page}")

@@ -35,10 +35,10 @@ def command(data: Path | None, out: Path | None, dry_run: bool, **options: Any) 
     """
     from bench.cli import grid
 
-    request, options = grid.split_request(options)
+    request, options = grid.split_request(options, data)
     results = out or default_results()
-    root = grid.data_root(request, data)
     if dry_run:
-        grid.show_plan(request, root, results, skip_missing=options["skip_missing"])
+        grid.show_plan(grid.planned_cells(request, data, results, skip_missing=options["skip_missing"]))
     else:
+        root = grid.ready_data(request, data)
         raise SystemExit(grid.run_and_report(request, root, results, report_folder(out), options))

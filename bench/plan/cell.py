@@ -38,7 +38,7 @@ class Cell:
         return f"{self.settings.model} / {self.settings.dataset} / seed {self.settings.seed}"
 
     @property
-    def revisions(self) -> dict[Literal["model", "trainer"], int]:
+    def revisions(self) -> dict[Literal["model", "trainer"], int | str]:
         """The revisions of the code that computes the result."""
         return {"model": models.revision(self.settings.model), "trainer": TRAINER_REVISION}
 

@@ -1,11 +1,14 @@
 """The data of cells, from what is prepared: nothing is read but manifests."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from bench import datasets
+from bench.datasets.cohort import demo_root
 from bench.datasets.manifest import Manifest, SubjectSummary
+from bench.errors import DataError
 from bench.plan.cell import CellData
-from bench.results.record import DataDescription, SplitCounts
+from bench.results.record import DataDescription, PartName, SplitCounts
 from bench.settings import CellSettings
 
 
@@ -21,7 +24,7 @@ def cell_data(settings: CellSettings, manifest: Manifest) -> CellData:
     split = datasets.make_split(
         settings.dataset, manifest.subjects, how=settings.data.split, seed=settings.data.split_seed
     )
-    parts = {
+    parts: dict[PartName, SplitCounts] = {
         "train": _counts(manifest.subjects, split.train),
         "validation": _counts(manifest.subjects, split.validation),
         "test": _counts(manifest.subjects, split.test),
@@ -46,3 +49,37 @@ def _counts(subjects: Sequence[SubjectSummary], names: tuple[str, ...]) -> Split
     chosen = [one for one in subjects if one.name in set(names)]
     per_class = [sum(column) for column in zip(*(one.windows_per_class for one in chosen), strict=True)]
     return SplitCounts(n_subjects=len(chosen), n_windows=sum(per_class), windows_per_class=tuple(per_class))
+
+
+def check_all(
+    names: Sequence[str], root: Path, *, skip_missing: bool
+) -> tuple[dict[str, Manifest | None], list[str]]:
+    """Look at every dataset before anything is trained.
+
+    Returns
+    -------
+    manifests, problems
+        What is prepared of each usable dataset (None: not yet); one line for each dataset that is skipped.
+
+    Raises
+    ------
+    DataError
+        A dataset is missing or unusable and is not to be skipped, or none is left; every one is named.
+    """
+    manifests: dict[str, Manifest | None] = {}
+    problems: list[str] = []
+    for name in names:
+        try:
+            manifests[name] = datasets.find_prepared(name, root)
+        except DataError as error:
+            problems.append(f"{name}: {error}")
+    if problems and not (skip_missing and manifests):
+        advice = "" if skip_missing else "\nrun the others with --skip-missing"
+        raise DataError("\n".join(["datasets cannot be used:", *problems]) + advice)
+    return manifests, problems
+
+
+def check_simulated(names: Sequence[str]) -> dict[str, Manifest | None]:
+    """Look at the demo's cohorts; None stands for one that is yet to be simulated or prepared."""
+    root = demo_root()
+    return {name: datasets.find_prepared(name, root) if (root / name).exists() else None for name in names}

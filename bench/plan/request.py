@@ -1,14 +1,38 @@
 """From the texts of the command line to a checked request."""
 
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
 
 from bench import datasets
 from bench.models import registry as models
 from bench.plan.grid import Request
-from bench.plan.select import parse_names, parse_seeds
+from bench.plan.select import own_files, parse_names, parse_seeds
 from bench.settings import preset
 from bench.settings.resolve import check_assignments, parse_assignments
 from bench.settings.tables import recipe
+
+
+class Registry(Protocol):
+    """What models and datasets have in common here."""
+
+    def names(self, *, all_only: bool = False) -> list[str]:
+        """Return the registered names."""
+        ...
+
+    def register_file(self, file: str, /) -> str:
+        """Register a user's own and return its name."""
+        ...
+
+
+def _names(kind: str, text: str, registry: Registry) -> list[str]:
+    """Return the names of all models or datasets asked for; a user's own files are registered on the way."""
+    registered, files = own_files(text)
+    own = [registry.register_file(file) for file in files]
+    if own and not registered:
+        return own
+    named = parse_names(kind, registered, registry.names(), registry.names(all_only=True))
+    return list(dict.fromkeys([*named, *own]))
 
 
 def make_request(
@@ -19,8 +43,9 @@ def make_request(
     preset_name: str,
     recipe_name: str | None,
     assignments: Sequence[str],
+    data: Path | None = None,
 ) -> Request:
-    """Check every name and value and return the request.
+    """Check every name and value and return the request; imported datasets below ``data`` are names too.
 
     Raises
     ------
@@ -30,9 +55,10 @@ def make_request(
     chosen = preset(preset_name)
     recipe_name = recipe_name or chosen.recipe
     recipe(recipe_name)
-    model_names = parse_names("model", models_text, models.names(), models.names(all_only=True))
-    with_classes = datasets.names(all_only=True)
-    dataset_names = parse_names("dataset", datasets_text, with_classes, with_classes)
+    model_names = _names("model", models_text, models)
+    if data is not None:
+        datasets.register_imported(data)
+    dataset_names = _names("dataset", datasets_text, datasets)
     parsed = parse_assignments(tuple(assignments))
     check_assignments(parsed, model_names)
     request = Request(

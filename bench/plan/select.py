@@ -2,7 +2,14 @@
 
 from collections.abc import Sequence
 
+from bench import plugins
 from bench.errors import UsageError, unknown_name
+
+
+def own_files(text: str) -> tuple[str, list[str]]:
+    """Split a comma list into the registered names and the files of a user's own models or datasets."""
+    parts = [part.strip() for part in text.split(",")]
+    return ",".join(p for p in parts if not plugins.is_file(p)), [p for p in parts if plugins.is_file(p)]
 
 
 def parse_names(kind: str, text: str, known: Sequence[str], standard: Sequence[str]) -> list[str]:

@@ -121,7 +121,11 @@ def _current(records: Sequence[Record]) -> list[Record]:
 
 
 def _age(record: Record) -> tuple[int, int, str]:
-    return record.revisions["trainer"], record.revisions["model"], record.timing.started
+    """Return what grows with every revision; a user's own model has hashes, which only time can order."""
+    trainer, model = (
+        r if isinstance(r := record.revisions[part], int) else 0 for part in ("trainer", "model")
+    )
+    return trainer, model, record.timing.started
 
 
 def _changes(record: Record) -> str:

@@ -4,6 +4,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from bench.datasets.contract import Normalisation
+
 SCHEMA = 1
 
 Outcome = Literal["ok", "failed", "timeout", "out-of-memory", "diverged"]
@@ -110,6 +112,9 @@ class Environment(_Part):
     versions: dict[str, str]
 
 
+PartName = Literal["train", "validation", "test"]
+
+
 class SplitCounts(_Part):
     """Subjects and windows per class (in label order) of one part of the split."""
 
@@ -125,10 +130,10 @@ class DataDescription(_Part):
     kind: Literal["whole", "excerpt", "simulated"]
     version: str
     fingerprint: str
-    normalisation: str
+    normalisation: Normalisation
     split_origin: str
     class_names: tuple[str, ...]
-    parts: dict[Literal["train", "validation", "test"], SplitCounts]
+    parts: dict[PartName, SplitCounts]
     n_train_windows_used: int
     n_skipped_records: int = 0
 
@@ -140,12 +145,13 @@ class Record(_Part):
     key: Sha256
     cell: CellName
     settings: dict[str, Any]
-    revisions: dict[Literal["model", "trainer"], int]
+    revisions: dict[Literal["model", "trainer"], int | str]
     outcome: Outcome
     error: Failure | None = None
     metrics: Metrics | None = None
     history: tuple[Epoch, ...] = ()
     best_epoch: int | None = None
+    micro_batch_size_used: int | None = None
     timing: Timing
     peak_memory_bytes: int | None = None
     parameters: Parameters | None = None

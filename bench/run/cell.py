@@ -80,7 +80,7 @@ def run_cell(job: Job, on_epoch: OnEpoch) -> Record:
     with atomic_file(job.folder.weights) as path:
         save_file({name: value.contiguous().cpu() for name, value in fit.best_weights.items()}, path)
     record = Record(
-        schema_version=1,
+        schema=1,
         key=job.cell.key,
         cell=job.name,
         settings=settings.model_dump(mode="json"),
@@ -89,6 +89,7 @@ def run_cell(job: Job, on_epoch: OnEpoch) -> Record:
         metrics=metrics,
         history=tuple(fit.history),
         best_epoch=fit.best_epoch,
+        micro_batch_size_used=fit.training.micro_batch_size,
         timing=Timing(
             started=started,
             load_s=loaded - clock,

@@ -2,7 +2,6 @@
 
 import sys
 import time
-from types import TracebackType
 from typing import Protocol, Self
 
 from bench.run.job import Job
@@ -10,7 +9,7 @@ from bench.run.pool import Event, Finished, Progress, Started
 
 
 class Display(Protocol):
-    """What a run tells of itself."""
+    """What a run tells of itself, between entering and leaving."""
 
     def say(self, line: str) -> None:
         """Print a line that stays."""
@@ -23,10 +22,9 @@ class Display(Protocol):
 
     def __enter__(self) -> Self:
         """Begin."""
+        ...
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         """End, whatever the reason."""
 
 
@@ -62,7 +60,7 @@ class PlainDisplay:
         """Begin."""
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *error: object) -> None:
         """End."""
 
     def say(self, line: str) -> None:
@@ -107,7 +105,7 @@ class LiveDisplay:
         self.bars.start()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *error: object) -> None:
         """End and leave the terminal as it was."""
         self.bars.stop()
 

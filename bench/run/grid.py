@@ -8,10 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
+from bench import datasets
 from bench.datasets.manifest import Manifest
-from bench.plan.grid import PlannedCell, Request, plan
+from bench.models import registry as models
+from bench.plan.data import check_all
+from bench.plan.grid import Request, plan
 from bench.results.store import require_writable
-from bench.run.data import check_all, prepare_all
+from bench.run.data import prepare_all
 from bench.run.display import Display, make_display
 from bench.run.environment import resolve_device
 from bench.run.job import Job
@@ -52,20 +55,6 @@ class Summary:
         return f"{trained} trained, {done} already done{', ' + bad if bad else ''}"
 
 
-def look(
-    request: Request, data: Path, out: Path, *, skip_missing: bool
-) -> tuple[list[PlannedCell], list[str]]:
-    """Return the planned cells and the datasets that are skipped, without preparing or training anything.
-
-    Raises
-    ------
-    DataError
-        A dataset is missing or unusable; every one is named.
-    """
-    manifests, problems = check_all(request.datasets, data, skip_missing=skip_missing)
-    return plan(request.only(list(manifests)), manifests, out), problems
-
-
 def execute(request: Request, data: Path, out: Path, resources: Resources) -> Summary:
     """Prepare the data, train the cells that are not done, and say how it went.
 
@@ -102,7 +91,15 @@ def execute(request: Request, data: Path, out: Path, resources: Resources) -> Su
             "already-done" if one.status == "done" else "failed before" for one in cells if one not in chosen
         )
         jobs = [
-            Job(cell=one.cell, data=data, out=out, device=device, threads=resources.threads)
+            Job(
+                cell=one.cell,
+                model=models.entry(one.settings.model),
+                dataset=datasets.entry(one.settings.dataset),
+                data=data,
+                out=out,
+                device=device,
+                threads=resources.threads,
+            )
             for one in chosen
             if one.cell is not None
         ]

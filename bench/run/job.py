@@ -3,6 +3,8 @@
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from bench.datasets import DatasetEntry
+from bench.models.catalogue import ModelEntry
 from bench.plan.cell import Cell
 from bench.results.record import CellName
 from bench.results.store import CellFolder
@@ -10,9 +12,15 @@ from bench.results.store import CellFolder
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """One cell to train. ``micro_batch_size`` overrides the recipe's after a lack of memory."""
+    """One cell to train.
+
+    ``model`` and ``dataset`` are the registry's entries, since a worker does not know a user's own until told;
+    ``micro_batch_size`` overrides the recipe's after a lack of memory.
+    """
 
     cell: Cell
+    model: ModelEntry
+    dataset: DatasetEntry
     data: Path
     out: Path
     device: str

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from multiprocessing.connection import Connection, wait
-from multiprocessing.context import ForkServerProcess
+from multiprocessing.context import ForkServerContext, ForkServerProcess
 
 from bench.results.record import Epoch, Failure, Outcome
 from bench.run import worker
@@ -107,7 +107,7 @@ def _next_due(queue: deque[_Waiting]) -> _Waiting | None:
     return None
 
 
-def _start(context: multiprocessing.context.ForkServerContext, waiting: _Waiting) -> _Running:
+def _start(context: ForkServerContext, waiting: _Waiting) -> _Running:
     ours, theirs = context.Pipe(duplex=False)
     process = context.Process(target=worker.main, args=(waiting.job, theirs), daemon=True)
     process.start()

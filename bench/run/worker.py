@@ -13,6 +13,8 @@ from typing import Literal
 
 from filelock import FileLock, Timeout
 
+from bench import datasets
+from bench.models import registry as models
 from bench.results.record import Epoch, Failure, Outcome, Record, Timing
 from bench.results.store import find_record, quarantine_damaged, write_record
 from bench.run import environment
@@ -33,6 +35,8 @@ def main(job: Job, events: Connection) -> None:
     # Ctrl-C goes to the whole terminal's group; the parent decides and sends SIGTERM.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _die_with_parent()
+    models.register(job.model)
+    datasets.register(job.dataset)
     job.folder.path.mkdir(parents=True, exist_ok=True)
     try:
         with FileLock(job.folder.lock, blocking=False):
@@ -98,7 +102,7 @@ def write_failure(job: Job, outcome: Outcome, failure: Failure, started: datetim
     """Write the record of a cell that has no scores."""
     settings = job.cell.settings
     record = Record(
-        schema_version=1,
+        schema=1,
         key=job.cell.key,
         cell=job.name,
         settings=settings.model_dump(mode="json"),

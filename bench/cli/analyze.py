@@ -1,0 +1,34 @@
+"""``bench analyze``: the group of analyses, each imported only when it is called."""
+
+import importlib
+
+import click
+
+# Analysis -> module with its `command`, and the line that `bench analyze --help` shows.
+ANALYSES = {
+    "scaling": ("bench.cli.scaling", "How cost grows with the length of the window."),
+}
+
+
+class AnalysisGroup(click.Group):
+    """A group that knows its commands by the table above."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the analyses in the order of the table."""
+        return list(ANALYSES)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import and return one analysis."""
+        if cmd_name not in ANALYSES:
+            return None
+        return importlib.import_module(ANALYSES[cmd_name][0]).command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the analyses without importing them."""
+        with formatter.section("Analyses"):
+            formatter.write_dl([(name, text) for name, (_, text) in ANALYSES.items()])
+
+
+@click.group("analyze", cls=AnalysisGroup)
+def command() -> None:
+    """Analyses of models, data and records beside the table of results."""

@@ -1,0 +1,27 @@
+"""``bench check-model``: the battery on a user's own model."""
+
+import click
+
+
+@click.command("check-model")
+@click.argument("spec", metavar="FILE.py:ClassName")
+def command(spec: str) -> None:
+    """Run the conformance battery on a model of your own, and say what fails.
+
+    \b
+    bench check-model ./my_model.py:MyNet
+    """
+    from bench import plugins
+    from bench.models import battery, registry
+
+    name = registry.register_file(spec)
+    path, class_name = plugins.split_spec(spec)
+    model = getattr(plugins.load(path), class_name)
+    outcomes = list(battery.run_battery(model, battery.exceptions_of(model)))
+    for outcome in outcomes:
+        click.echo(f"{'ok  ' if outcome.problem is None else 'FAIL'}  {outcome.check.removeprefix('check_')}")
+        if outcome.problem is not None:
+            click.echo(f"      {outcome.problem}")
+    n_failed = sum(outcome.problem is not None for outcome in outcomes)
+    click.echo(f"{name}: {len(outcomes) - n_failed} of {len(outcomes)} checks passed")
+    raise SystemExit(1 if n_failed else 0)

@@ -1,0 +1,193 @@
+"""``bench data``: datasets from their publishers' files to windows, and back."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+from bench.cli.options import data_option, default_data
+
+JOBS = click.option(
+    "--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes that read."
+)
+
+
+@click.group("data")
+def command() -> None:
+    """Prepare, verify, fetch, simulate, import or export datasets.
+
+    \b
+    bench data verify --data DIR
+    bench data fetch uci-har --data DIR
+    bench data simulate all --data DIR
+    bench data import DIR/APAVA --name my-apava --hz 256 --data DIR
+    """
+
+
+def _chosen(names: tuple[str, ...], standard: Callable[[], list[str]]) -> list[str]:
+    """Return the datasets named, ``all`` and nothing standing for the standard ones."""
+    from bench import datasets
+    from bench.plan.select import parse_names
+
+    return parse_names("dataset", ",".join(names) or "all", datasets.names(), standard())
+
+
+def _standard() -> list[str]:
+    from bench import datasets
+
+    return datasets.names(all_only=True)
+
+
+@command.command("prepare")
+@click.argument("names", nargs=-1)
+@data_option
+@JOBS
+@click.option("--allow-skipped", is_flag=True, help="Accept more than 1 percent of damaged records.")
+def prepare(names: tuple[str, ...], data: Path | None, jobs: int, allow_skipped: bool) -> None:
+    """Cut the windows of datasets into the cache."""
+    from bench import datasets
+    from bench.run.display import make_display
+
+    for name in _chosen(names, _standard):
+        with make_display(0) as display:
+            manifest = datasets.prepare(
+                name,
+                data or default_data(),
+                jobs=jobs,
+                allow_skipped=allow_skipped,
+                progress=lambda done, total, name=name: display.record(name, done, total),
+            )
+        skipped = f", {len(manifest.skipped)} damaged records skipped" if manifest.skipped else ""
+        click.echo(
+            f"{name}: {manifest.n_windows} windows of {len(manifest.subjects)} subjects "
+            f"({manifest.provenance.kind}){skipped}; fingerprint {manifest.fingerprint[:12]}"
+        )
+
+
+@command.command("verify")
+@click.argument("names", nargs=-1)
+@data_option
+@JOBS
+def verify(names: tuple[str, ...], data: Path | None, jobs: int) -> None:
+    """Compare folders with the published datasets; exit code 0 only if all of them are whole."""
+    from bench import datasets
+    from bench.errors import DataError
+
+    reports = []
+    for name in _chosen(names, datasets.names):
+        try:
+            reports.append(datasets.verify(name, data or default_data(), jobs=jobs))
+        except DataError as error:
+            click.echo(f"{name}: {error}\n")
+            reports.append(None)
+            continue
+        _show(reports[-1])
+    raise SystemExit(0 if all(report is not None and report.is_published for report in reports) else 1)
+
+
+def _show(report) -> None:
+    from tabulate import tabulate
+
+    marks = {True: "agrees", False: "DIFFERS", None: ""}
+    kind = {"whole": "the whole published dataset", None: "no window could be made"}.get(
+        report.kind, report.kind
+    )
+    click.echo(f"{report.dataset}: {kind} ({report.folder})")
+    rows = [(one.item, one.expected, one.found, marks[one.agrees]) for one in report.findings]
+    click.echo(
+        tabulate(
+            rows, ["", "published", "found", ""], maxcolwidths=[None, 40, 60, None], disable_numparse=True
+        )
+    )
+    for remark in report.remarks:
+        click.echo(f"  {remark}")
+    click.echo("")
+
+
+@command.command("fetch")
+@click.argument("name")
+@data_option
+@click.option("--yes", is_flag=True, help="Start without asking.")
+@click.option("--base-address", metavar="URL", help="Fetch from a mirror; https only.")
+def fetch(name: str, data: Path | None, yes: bool, base_address: str | None) -> None:
+    """Download a dataset from its publisher, going on where an earlier download stopped."""
+    from bench.datasets import fetch as fetching
+
+    root = data or default_data()
+    plan = fetching.plan(name, root, base_address=base_address)
+    click.echo(f"{name} from {plan.address}\nlicence: {plan.licence}\nto: {plan.folder}")
+    click.echo(
+        f"about {plan.n_bytes / 1e9:.2f} GB in {plan.n_files} files; {plan.n_bytes_free / 1e9:.1f} GB are free"
+    )
+    for note in plan.notes:
+        click.echo(f"note: {note}")
+    if not yes:
+        click.confirm("Start?", abort=True)
+    done = fetching.fetch(name, root, base_address=base_address, progress=_percent_lines())
+    click.echo(f"{done.folder}: {done.n_files} files, {done.n_files_kept} of them were there already")
+
+
+def _percent_lines() -> Callable[[int, int], None]:
+    """Return a progress callable that prints each new percent of the bytes to standard error."""
+    last = -1
+
+    def show(n_bytes: int, total: int) -> None:
+        nonlocal last
+        percent = 100 * n_bytes // max(1, total)
+        if percent > last:
+            last = percent
+            click.echo(f"\r{percent:3d} % of {total / 1e6:.0f} MB", nl=percent >= 100, err=True)
+
+    return show
+
+
+@command.command("simulate")
+@click.argument("names", nargs=-1)
+@data_option
+@click.option("--subjects", type=click.IntRange(min=1), help="Size of the cohort. [default: small]")
+@click.option(
+    "--seconds", type=click.FloatRange(min=0, min_open=True), help="Per recording. [default: short]"
+)
+@click.option("--seed", type=click.IntRange(min=0), default=41, show_default=True)
+def simulate(
+    names: tuple[str, ...], data: Path | None, subjects: int | None, seconds: float | None, seed: int
+) -> None:
+    """Write simulated files in the publishers' layouts, marked as simulated."""
+    from bench.datasets.cohort import simulate as write
+
+    for name in _chosen(names, _standard):
+        folder = write(name, data or default_data(), n_subjects=subjects, seconds=seconds, seed=seed)
+        click.echo(f"{name}: simulated in {folder}")
+
+
+@command.command("import")
+@click.argument("source", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@data_option
+@click.option("--name", help="Name of the dataset, where SOURCE has no dataset.toml.")
+@click.option("--hz", type=float, help="Sampling rate, where SOURCE has no dataset.toml.")
+def import_folder(source: Path, data: Path | None, name: str | None, hz: float | None) -> None:
+    """Import windows: a folder of the Medformer repository, or .npz/.npy files with a dataset.toml."""
+    from bench.datasets import transfer
+    from bench.errors import UsageError
+
+    if (name is None) != (hz is None):
+        raise UsageError("--name and --hz go together: they describe a folder without dataset.toml")
+    description = None
+    if name is not None and hz is not None:
+        description = transfer.describe(source, name=name, sampling_rate_hz=hz)
+    folder = transfer.import_windows(source, data or default_data(), description=description)
+    click.echo(f"imported to {folder}; use it with --datasets {folder.name}")
+
+
+@command.command("export")
+@click.argument("name")
+@click.argument("target", type=click.Path(path_type=Path))
+@data_option
+def export(name: str, target: Path, data: Path | None) -> None:
+    """Write the windows of a dataset as a folder that 'bench data import' takes."""
+    from bench import datasets
+    from bench.datasets import transfer
+
+    datasets.register_imported(data or default_data())
+    transfer.export_windows(datasets.load(name, data or default_data(), normalise=False), target)
+    click.echo(f"exported to {target}")

@@ -1,0 +1,53 @@
+"""``bench doctor``: what this machine has for a run."""
+
+import os
+from pathlib import Path
+
+import click
+
+from bench.cli.options import data_option, default_data
+
+
+@click.command("doctor")
+@data_option
+def command(data: Path | None) -> None:
+    """Show device, scan backend, versions, threads, and which datasets are found.
+
+    \b
+    bench doctor
+    bench doctor --data DIR
+    """
+    from bench import scan
+    from bench.datasets.cache import cache_root
+    from bench.run import environment
+
+    root = data or default_data()
+    device = environment.resolve_device("auto")
+    described = environment.describe(device, 1, "float32", scan.choose_backend("auto", device))
+    click.echo(f"device: {described.device} ({described.device_name}), {os.cpu_count()} cores")
+    click.echo(f"scan backend: {described.scan_backend} (of {', '.join(scan.available_backends(device))})")
+    click.echo("versions: " + ", ".join(f"{name} {version}" for name, version in described.versions.items()))
+    click.echo("threads per cell: 1 unless --threads says otherwise")
+    click.echo(f"cache: {cache_root()}")
+    click.echo(f"data: {root}")
+    for line in _data_lines(root):
+        click.echo(f"  {line}")
+
+
+def _data_lines(root: Path) -> list[str]:
+    from bench import datasets
+    from bench.errors import DataError
+
+    lines = []
+    for name in datasets.names(all_only=True):
+        try:
+            manifest = datasets.find_prepared(name, root)
+        except DataError as error:
+            lines.append(f"{name}: {error}")
+            continue
+        state = "found, not prepared yet"
+        if manifest is not None:
+            kind = manifest.provenance.kind
+            state = f"prepared, {manifest.n_windows} windows of {len(manifest.subjects)} subjects ({kind})"
+        lines.append(f"{name}: {state}")
+    return lines

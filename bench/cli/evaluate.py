@@ -1,0 +1,37 @@
+"""``bench evaluate``: a checkpoint of the published code, tested in this harness."""
+
+from pathlib import Path
+
+import click
+
+from bench.cli.options import data_option, default_data
+
+
+@click.command("evaluate")
+@click.option("--weights", type=click.Path(path_type=Path, exists=True, dir_okay=False), required=True)
+@click.option("--model", required=True, help="Name of the model that the checkpoint is of.")
+@click.option("--dataset", required=True)
+@click.option(
+    "--set", "assignments", multiple=True, metavar="KEY=VALUE", help="The checkpoint's hyperparameters."
+)
+@click.option(
+    "--seed", type=int, default=41, show_default=True, help="Of models that draw numbers in evaluation."
+)
+@data_option
+def command(
+    weights: Path, model: str, dataset: str, assignments: tuple[str, ...], seed: int, data: Path | None
+) -> None:
+    """Test weights of the published code on a dataset's test part.
+
+    \b
+    bench evaluate --weights checkpoint.pth --model medformer --dataset adftd --data DIR
+    """
+    from bench.run.evaluation import evaluate_checkpoint
+
+    scores = evaluate_checkpoint(
+        weights, model, dataset, data or default_data(), assignments=assignments, seed=seed
+    )
+    click.echo(f"{model} on {dataset}: {scores.n_windows} test windows of {scores.n_subjects} subjects")
+    for metric in ("accuracy", "precision", "recall", "f1", "auroc", "auprc"):
+        value = getattr(scores, metric)
+        click.echo(f"  {metric}: {'undefined' if value is None else f'{100 * value:.2f}'}")

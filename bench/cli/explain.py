@@ -1,0 +1,44 @@
+"""``bench explain``: what a cell's key is made of."""
+
+import json
+from pathlib import Path
+
+import click
+
+from bench.cli.options import data_option, grid_options, out_option
+
+
+@click.command("explain")
+@grid_options
+@data_option
+@out_option
+def command(data: Path | None, out: Path | None, **options: str) -> None:
+    """Show what the key of each cell is made of, and where each value comes from.
+
+    \b
+    bench explain --models medmamba --datasets ptb-xl --seeds 41 --data DIR
+    bench explain --models transformer --datasets ptb-xl --seeds 41 --set epochs=3
+    """
+    from bench.cli import grid
+    from bench.cli.options import default_results
+
+    request, _ = grid.split_request(options, data)
+    for planned in grid.planned_cells(request, data, out or default_results()):
+        settings = planned.settings
+        click.echo(f"{settings.model} / {settings.dataset} / seed {settings.seed}: {planned.status}")
+        if planned.cell is None:
+            click.echo("  no key yet: the dataset is not prepared ('bench data prepare')")
+        else:
+            click.echo(f"  key {planned.cell.key}")
+            click.echo(json.dumps(_shortened(planned.cell.key_parts()), indent=2))
+        for name, origin in sorted(settings.origins.items()):
+            click.echo(f"  {name}: {origin}")
+
+
+def _shortened(parts: dict) -> dict:
+    """Return the parts with each list of subjects as its length and ends."""
+    split = {
+        name: f"{len(subjects)} subjects, {subjects[0]} ... {subjects[-1]}" if subjects else "no subject"
+        for name, subjects in parts["data"]["split"].items()
+    }
+    return {**parts, "data": {**parts["data"], "split": split}}

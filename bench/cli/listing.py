@@ -1,0 +1,98 @@
+"""``bench list``: what there is, by name."""
+
+import json
+from typing import Any
+
+import click
+
+
+@click.group("list")
+def command() -> None:
+    """Show models, datasets, presets or recipes.
+
+    \b
+    bench list models
+    bench list models --dataset adftd --json
+    bench list datasets
+    """
+
+
+def _print(rows: list[dict[str, Any]], as_json: bool) -> None:
+    """Print rows with equal keys as aligned columns, or as JSON."""
+    if as_json:
+        click.echo(json.dumps(rows, indent=1))
+        return
+    widths = {key: max(len(key), *(len(str(row[key])) for row in rows)) for key in rows[0]}
+    for line in ({key: key for key in widths}, *rows):
+        click.echo("  ".join(f"{line[key]!s:<{width}}" for key, width in widths.items()).rstrip())
+
+
+@command.command("models")
+@click.option("--dataset", help="Count parameters for this dataset's shape.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def list_models(dataset: str | None, as_json: bool) -> None:
+    """Show every model: family, source, notes; with a dataset its parameters in the forward pass and in all."""
+    from bench.models import registry
+
+    rows = []
+    for name in registry.names():
+        entry = registry.entry(name)
+        row: dict[str, Any] = {"name": name, "family": entry.family}
+        if dataset is not None:
+            from bench.measure.model_size import parameters_for
+
+            counted = parameters_for(name, dataset)
+            row |= {"parameters": counted.forward, "total": counted.total}
+        row |= {"source": f"{entry.paper}; {entry.repository}@{entry.commit}", "recipe": _protocol(name)}
+        row |= {"in_all": entry.in_all, "notes": entry.notes}
+        rows.append(row)
+    _print(rows, as_json)
+
+
+def _protocol(model: str) -> str:
+    from bench.settings.tables import recipe
+
+    follows = recipe("published").follows
+    return follows.get(model, follows["default"])
+
+
+@command.command("datasets")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def list_datasets(as_json: bool) -> None:
+    """Show every dataset's card: source, licence, task, counts, split, known problems."""
+    from dataclasses import asdict
+
+    from bench import datasets
+
+    cards = [asdict(datasets.facts(name)) for name in datasets.names()]
+    if as_json:
+        click.echo(json.dumps(cards, indent=1))
+        return
+    for card in cards:
+        click.echo(f"{card['name']}: {card['title']}, version {card['version']}")
+        for key in card:
+            if key not in ("name", "title", "version") and card[key]:
+                value = "; ".join(card[key]) if isinstance(card[key], tuple) else card[key]
+                click.echo(f"  {key.replace('_', ' ')}: {value}")
+
+
+@command.command("presets")
+def list_presets() -> None:
+    """Show the presets of ``bench run --preset``."""
+    from bench.settings.tables import preset, preset_names
+
+    _print(
+        [{"name": name, "description": preset(name).description} for name in preset_names()], as_json=False
+    )
+
+
+@command.command("recipes")
+def list_recipes() -> None:
+    """Show the training protocols of ``bench run --recipe``."""
+    from bench.settings.tables import recipe, recipe_names
+
+    rows = [
+        {"name": name, "description": recipe(name).description, "source": recipe(name).source}
+        for name in recipe_names()
+    ]
+    _print(rows, as_json=False)

@@ -1,0 +1,129 @@
+"""The record of how cost grows with the length of the window, and the exponents that follow from it."""
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from bench.errors import RecordError
+from bench.files import atomic_file
+from bench.results.record import Environment
+
+SCHEMA = 1
+FOLDER = Path("analyses") / "scaling"
+FIT_FROM = 512
+"""Exponents are fitted on windows of at least this many steps: below, what does not grow hides what does."""
+
+Quantity = Literal["operations", "seconds", "memory"]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class ScalingPoint(_Part):
+    """One model at one length, in inference.
+
+    ``operations`` of one window; ``seconds`` of every run of a batch; ``memory_bytes`` beyond a process without a
+    model. What could not be had is None or empty, and ``message`` says why.
+    """
+
+    n_times: int
+    operations: int | None
+    seconds: tuple[float, ...] = ()
+    memory_bytes: int | None = None
+    message: str = ""
+
+    def value(self, quantity: Quantity) -> float | None:
+        """Return one of the three costs; of the runs the median."""
+        if quantity == "operations":
+            return self.operations
+        if quantity == "memory":
+            return self.memory_bytes
+        return float(np.median(self.seconds)) if self.seconds else None
+
+
+class ScalingCurve(_Part):
+    """All lengths of one model, ascending."""
+
+    model: str
+    hyperparameters: dict[str, Any]
+    points: tuple[ScalingPoint, ...]
+
+
+class ScalingRecord(_Part):
+    """Curves measured in one session. ``limit_s`` is the time that one model had."""
+
+    schema_version: Literal[1] = Field(alias="schema")
+    session: str
+    dataset: str
+    n_channels: int
+    batch: int
+    limit_s: float
+    environment: Environment
+    curves: tuple[ScalingCurve, ...]
+    warnings: tuple[str, ...] = ()
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+
+@dataclass(frozen=True)
+class Exponent:
+    """The slope of a cost over the length, both as logarithms, with its standard error."""
+
+    value: float
+    error: float
+    n_points: int
+
+
+def fit_exponent(curve: ScalingCurve, quantity: Quantity) -> Exponent | None:
+    """Fit the exponent by least squares on lengths from `FIT_FROM`; None with fewer than three points."""
+    known = [(one.n_times, one.value(quantity)) for one in curve.points if one.n_times >= FIT_FROM]
+    pairs = [(math.log(length), math.log(value)) for length, value in known if value]
+    return _slope(pairs) if len(pairs) >= 3 else None
+
+
+def _slope(pairs: Sequence[tuple[float, float]]) -> Exponent:
+    x, y = np.array(pairs).T
+    centred = x - x.mean()
+    slope = float(centred @ y / (centred @ centred))
+    residuals = y - y.mean() - slope * centred
+    variance = float(residuals @ residuals) / (len(x) - 2)
+    return Exponent(slope, math.sqrt(variance / float(centred @ centred)), len(x))
+
+
+def write_scaling(out: Path, record: ScalingRecord) -> Path:
+    """Write a record below a results folder; an earlier one of the same dataset and device is replaced."""
+    target = out / FOLDER / f"{record.dataset}-{record.environment.device}.json"
+    with atomic_file(target) as path:
+        path.write_text(record.model_dump_json(by_alias=True, indent=1) + "\n", encoding="utf-8")
+    return target
+
+
+def read_scaling(out: Path) -> list[ScalingRecord]:
+    """Return all records of a results folder.
+
+    Raises
+    ------
+    RecordError
+        A file is not such a record, or one of a newer version.
+    """
+    return [_read(path) for path in sorted((out / FOLDER).glob("*.json"))]
+
+
+def _read(path: Path) -> ScalingRecord:
+    try:
+        return ScalingRecord.model_validate(json.loads(path.read_text(encoding="utf-8")))
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise RecordError(
+            f"{path}: field '{where}': {first['msg']}; remove the file and analyze again"
+        ) from error
+    except (OSError, ValueError) as error:
+        raise RecordError(f"{path}: not readable ({error}); remove the file and analyze again") from error

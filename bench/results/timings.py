@@ -1,0 +1,109 @@
+"""Raw timings in, numbers with intervals out: pure functions.
+
+A round is one visit to a model: some runs in a row. Rounds are apart in time and may be taken as independent; runs
+within one share what the machine was doing. So the median over rounds of their own medians is the result, its
+interval comes from order statistics (no distribution assumed), and only the tail of the latencies uses single runs.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+Rounds = Sequence[Sequence[float]]
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Seconds of one run. ``low`` and ``high`` bound the median at 95 percent; None with fewer than six rounds."""
+
+    median: float
+    quartiles: tuple[float, float]
+    low: float | None
+    high: float | None
+    p95: float
+    n_rounds: int
+    n_runs: int
+
+    @property
+    def half_width(self) -> float | None:
+        """Half the interval of the median, as a part of the median."""
+        if self.low is None or self.high is None:
+            return None
+        return (self.high - self.low) / 2 / self.median
+
+
+def summarise(rounds: Rounds) -> Summary:
+    """Summarise the timings of one model under one condition, in seconds; there is at least one round."""
+    medians = np.array([np.median(runs) for runs in rounds])
+    runs = np.concatenate([np.asarray(one, dtype=float) for one in rounds])
+    low, high = median_interval(medians.tolist()) or (None, None)
+    first, third = np.quantile(runs, [0.25, 0.75])
+    return Summary(
+        median=float(np.median(medians)),
+        quartiles=(float(first), float(third)),
+        low=low,
+        high=high,
+        p95=float(np.quantile(runs, 0.95)),
+        n_rounds=len(rounds),
+        n_runs=len(runs),
+    )
+
+
+def median_interval(values: Sequence[float]) -> tuple[float, float] | None:
+    """Return two of the values that hold the median between them at 95 percent or more; None with fewer than six."""
+    rank = _interval_rank(len(values))
+    if rank is None:
+        return None
+    ordered = sorted(values)
+    return ordered[rank - 1], ordered[-rank]
+
+
+@cache
+def _interval_rank(n: int) -> int | None:
+    """Return the largest k for which the k-th smallest and the k-th largest of n values suffice.
+
+    The median lies outside when fewer than k of n fair coins fall on one side.
+    """
+    rank, outside = 0, 0.0
+    while rank < n // 2:
+        outside += 2 * math.comb(n, rank) / 2**n
+        if outside > 1 - CONFIDENCE:
+            break
+        rank += 1
+    return rank or None
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """How many times as fast one model is as another; the interval is None with fewer than six common rounds."""
+
+    median: float
+    low: float | None
+    high: float | None
+    n_rounds: int
+
+
+def speed_ratio(slow: Rounds, fast: Rounds, windows: tuple[int, int]) -> Ratio | None:
+    """Return the windows per second of ``fast`` over those of ``slow``, round by round; None without rounds.
+
+    Rounds are paired by their number, so that what slows the machine for a while slows both.
+
+    Parameters
+    ----------
+    slow, fast
+        Timings of two models, measured in turns.
+    windows
+        Windows in a run of the first and of the second.
+    """
+    ratios = [
+        float(np.median(a) / np.median(b)) * windows[1] / windows[0] for a, b in zip(slow, fast, strict=False)
+    ]
+    if not ratios:
+        return None
+    low, high = median_interval(ratios) or (None, None)
+    return Ratio(float(np.median(ratios)), low, high, len(ratios))

@@ -1,0 +1,100 @@
+"""Testing a foreign checkpoint: weights of the published code, this harness's data and scores."""
+
+import pickle
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from bench import datasets, models
+from bench.errors import ModelError
+from bench.results.record import Scores
+from bench.run.cell import Parts
+from bench.settings import preset, resolve
+from bench.settings.resolve import check_assignments, parse_assignments
+from bench.train.evaluate import predict
+from bench.train.scores import score
+
+
+def evaluate_checkpoint(
+    weights: Path, model: str, dataset: str, data: Path, *, assignments: Sequence[str], seed: int
+) -> Scores:
+    """Score a checkpoint of the published code on the test part of a dataset's published split.
+
+    Parameters
+    ----------
+    weights
+        A ``.pth`` file of the published code or a ``.safetensors`` file with its tensor names.
+    model, dataset
+        Registered names.
+    data
+        Folder with one sub-folder per dataset.
+    assignments
+        Hyperparameters of the checkpoint, as for ``--set``.
+    seed
+        Seeds models that draw numbers in evaluation.
+
+    Raises
+    ------
+    ModelError
+        The file holds no tensors, or not this model's.
+    DataError
+        The dataset is missing or unusable.
+    """
+    parsed = parse_assignments(tuple(assignments))
+    check_assignments(parsed, [model])
+    settings = resolve(
+        model, dataset, seed, recipe_name="published", preset=preset("paper"), assignments=parsed
+    )
+    manifest = datasets.prepare(dataset, data)
+    split = datasets.make_split(
+        dataset, manifest.subjects, how=settings.data.split, seed=settings.data.split_seed
+    )
+    loaded = datasets.load(dataset, data, settings.data.normalisation or True, split)
+    facts = loaded.facts
+    built = models.build(model, facts.n_channels, facts.n_times, facts.n_classes, **settings.hyperparameters)
+    tensors = read_tensors(weights)
+    _refuse_unknown_modes(model, built.state_dict(), tensors)
+    models.load_reference_weights(built, tensors)
+    test = Parts.of(loaded, split).test
+    logits = predict(built, test, settings.training.batch_size, seed)
+    return score(logits, test.part_labels, test.part_subjects, facts.class_names)
+
+
+def read_tensors(path: Path) -> dict[str, Tensor]:
+    """Read a checkpoint's tensors without running anything in it.
+
+    Raises
+    ------
+    ModelError
+        The file is no checkpoint, or holds more than tensors.
+    """
+    if path.suffix == ".safetensors":
+        from safetensors import SafetensorError
+        from safetensors.torch import load_file
+
+        try:
+            return load_file(path)
+        except SafetensorError as error:
+            raise ModelError(f"{path}: not a safetensors file ({error})") from error
+    try:
+        content = torch.load(path, map_location="cpu", weights_only=True)
+    except (pickle.UnpicklingError, RuntimeError, EOFError, ValueError) as error:
+        reason = str(error).splitlines()[0]
+        raise ModelError(
+            f"{path}: not a file of plain tensors ({reason}); save the state dict alone"
+        ) from error
+    content = content.get("state_dict", content) if isinstance(content, Mapping) else content
+    if not isinstance(content, Mapping) or not all(isinstance(value, Tensor) for value in content.values()):
+        raise ModelError(f"{path}: not a state dict; save model.state_dict() alone")
+    return {name.removeprefix("module."): tensor for name, tensor in content.items()}
+
+
+def _refuse_unknown_modes(model: str, ours: Mapping[str, Tensor], given: Mapping[str, Tensor]) -> None:
+    """Refuse a FEDformer checkpoint that leaves its drawn frequencies to chance: its logits would mean nothing."""
+    if "mode_index" in ours and "mode_index" not in given:
+        raise ModelError(
+            f"{model}: the published checkpoint does not store which frequencies it drew; add them to the file as a "
+            "tensor 'mode_index', drawn with the training's seed"
+        )

@@ -1,0 +1,125 @@
+"""``bench run`` end to end: it trains, reports, trains nothing twice, and refuses bad input whole."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import SMALL, Bench
+
+
+def records(out: Path) -> list[dict]:
+    return [json.loads(path.read_text()) for path in sorted(out.glob("cells/*/*/*/record.json"))]
+
+
+def test_trains_reports_and_trains_nothing_twice(bench: Bench, data: Path, tmp_path: Path) -> None:
+    command = ["run", "--models", "transformer,medmamba", "--datasets", "uci-har", "--data", data, "--out", "r"]
+    first = bench(*command, *SMALL)
+    assert first.code == 0, first.err
+    assert "2 trained, 0 already done" in first.err
+    assert "SIMULATED" in first.out
+    assert "published" in first.out
+    for record in records(tmp_path / "r"):
+        assert record["outcome"] == "ok"
+        assert record["data"]["kind"] == "simulated"
+        assert len(record["history"]) == 2
+    before = {path: path.read_bytes() for path in (tmp_path / "r" / "cells").rglob("*") if path.is_file()}
+
+    second = bench(*command, *SMALL)
+    assert second.code == 0, second.err
+    assert "0 trained, 2 already done" in second.err
+    assert {path: path.read_bytes() for path in before} == before
+
+
+def test_the_same_cell_twice_gives_the_same_bytes(bench: Bench, data: Path, tmp_path: Path) -> None:
+    for out in ("a", "b"):
+        done = bench("run", "--models", "medmamba", "--datasets", "uci-har", "--data", data, "--out", out, *SMALL)
+        assert done.code == 0, done.err
+    for name in ("predictions.npz", "weights.safetensors"):
+        one, other = (next((tmp_path / out).rglob(name)).read_bytes() for out in ("a", "b"))
+        assert one == other
+
+
+def test_dry_run_shows_cells_and_trains_nothing(bench: Bench, data: Path, tmp_path: Path) -> None:
+    done = bench("run", "--dry-run", "--models", "all", "--datasets", "uci-har", "--data", data, "--out", "r")
+    assert done.code == 0, done.err
+    assert "60 cells: 60 not prepared" in done.out
+    assert not (tmp_path / "r").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--models", "transformr"], "unknown model 'transformr'. Did you mean 'transformer'?"),
+        (["--datasets", "ucihar"], "unknown dataset 'ucihar'. Did you mean 'uci-har'?"),
+        (["--preset", "papper"], "unknown preset 'papper'. Did you mean 'paper'?"),
+        (["--recipe", "medfomer"], "unknown recipe 'medfomer'. Did you mean 'medformer'?"),
+        (["--set", "epoch=3"], "unknown setting 'epoch'. Did you mean 'epochs'?"),
+        (["--set", "epochs=many"], "--set epochs='many'"),
+        (["--seeds", "45-41"], "expected numbers and ranges"),
+        (["--models", "./nowhere.py:Net"], "./nowhere.py: no such file"),
+        (["--jobs", "0"], "'--jobs'"),
+    ],
+)
+def test_bad_usage_is_one_line_and_exit_code_2(bench: Bench, data: Path, arguments: list, message: str) -> None:
+    done = bench("run", "--datasets", "uci-har", "--data", data, *arguments)
+    assert done.code == 2
+    assert message in done.err
+    assert "Traceback" not in done.err
+
+
+def test_every_missing_dataset_is_named(bench: Bench, data: Path, tmp_path: Path) -> None:
+    done = bench("run", "--models", "transformer", "--datasets", "ptb,apava,uci-har", "--data", data, "--out", "r")
+    assert done.code == 2
+    assert "ptb:" in done.err
+    assert "apava:" in done.err
+    assert "bench data fetch" in done.err
+    assert not list((tmp_path / "r").rglob("record.json"))
+
+
+def test_skip_missing_runs_the_rest(bench: Bench, data: Path) -> None:
+    done = bench(
+        *("run", "--models", "transformer", "--datasets", "ptb,uci-har", "--data", data, "--skip-missing"),
+        *("--out", "r", *SMALL),
+    )
+    assert done.code == 0, done.err
+    assert "skipped: ptb" in done.err
+    assert "1 trained" in done.err
+
+
+def test_a_damaged_table_is_one_line_and_nothing_is_written(bench: Bench, data: Path, tmp_path: Path) -> None:
+    shutil.copytree(data / "uci-har", tmp_path / "d" / "uci-har")
+    labels = next((tmp_path / "d").rglob("y_train.txt"))
+    labels.write_text("99\n" * len(labels.read_text().splitlines()))
+    done = bench("run", "--models", "transformer", "--datasets", "uci-har", "--data", "d", "--out", "r", *SMALL)
+    assert done.code == 2
+    assert "y_train.txt" in done.err
+    assert "Traceback" not in done.err
+    assert not list((tmp_path / "r").rglob("record.json"))
+
+
+def test_an_unwritable_results_folder_is_refused_before_training(bench: Bench, data: Path, tmp_path: Path) -> None:
+    (tmp_path / "r").write_text("a file")
+    done = bench("run", "--models", "transformer", "--datasets", "uci-har", "--data", data, "--out", "r", *SMALL)
+    assert done.code == 2
+    assert "cannot write to r" in done.err
+
+
+def test_a_newer_results_folder_is_left_alone(bench: Bench, data: Path, tmp_path: Path) -> None:
+    command = ["run", "--models", "transformer", "--datasets", "uci-har", "--data", data, "--out", "r", *SMALL]
+    assert bench(*command).code == 0
+    record = next((tmp_path / "r").rglob("record.json"))
+    record.write_text(record.read_text().replace('"schema": 1', '"schema": 9'))
+    before = record.read_bytes()
+    done = bench(*command)
+    assert done.code == 2
+    assert "schema 9 is newer" in done.err
+    assert record.read_bytes() == before
+
+
+def test_explain_tells_where_each_value_comes_from(bench: Bench, data: Path) -> None:
+    done = bench("explain", "--models", "medmamba", "--datasets", "uci-har", "--data", data, *SMALL[:-2])
+    assert done.code == 0, done.err
+    assert "epochs: --set" in done.out
+    assert "label_smoothing: recipe medmamba" in done.out

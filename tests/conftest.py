@@ -1,0 +1,56 @@
+"""Settings and folders for all tests."""
+
+import importlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+# Other work shares the machine: no example fails for being slow. The same examples are tried in every run.
+settings.register_profile("bench", deadline=None, derandomize=True, max_examples=50)
+settings.load_profile("bench")
+
+
+@pytest.fixture(scope="session")
+def real() -> Path:
+    root = os.environ.get("BENCH_TEST_DATA")
+    if root is None:
+        pytest.skip("BENCH_TEST_DATA is not set: the folder with excerpts of the real datasets")
+    return Path(root)
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give every test a cache of its own, so that none reads or fills the user's."""
+    folder = tmp_path_factory.mktemp("cache")
+    monkeypatch.setenv("BENCH_CACHE", str(folder))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def simulated(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Return a function from a dataset's name to a root that holds its cohort of demo size; only to be read."""
+    root = tmp_path_factory.mktemp("simulated")
+
+    def make(name: str) -> Path:
+        if not (root / name).exists():
+            module = importlib.import_module(f"bench.datasets.simulate.{name.replace('-', '_')}")
+            (root / name).mkdir()
+            module.simulate(root / name, **module.DEMO, seed=7)
+        return root
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def _session_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("shared-cache")
+
+
+@pytest.fixture
+def shared_cache(_session_cache: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Share one cache between the tests that ask for it, where preparing anew would show nothing."""
+    monkeypatch.setenv("BENCH_CACHE", str(_session_cache))
+    return _session_cache

@@ -1,0 +1,81 @@
+"""Aggregation: what may share a table, and whose mean is whose."""
+
+from pathlib import Path
+
+import pytest
+
+from bench.results.aggregate import compare
+from bench.results.record import ClassScores, Metrics, Record, Scores
+from bench.results.store import CellFolder
+from tests.results.test_store import NAME, make_record
+
+
+def scores(f1: float) -> Scores:
+    per_class = {"x": ClassScores(precision=f1, recall=f1, f1=f1, auroc=None, auprc=None, support=2)}
+    return Scores(
+        accuracy=f1,
+        precision=f1,
+        recall=f1,
+        f1=f1,
+        auroc=None,
+        auprc=None,
+        loss=1.0,
+        n_windows=2,
+        n_subjects=1,
+        per_class=per_class,
+    )
+
+
+@pytest.fixture
+def record(tmp_path: Path) -> Record:
+    return make_record(CellFolder.of(tmp_path, NAME, "ab" * 32), "ab" * 32)
+
+
+def with_score(record: Record, seed: int, f1: float, **changes: object) -> Record:
+    metrics = Metrics(val=scores(f1), test=scores(f1))
+    cell = record.cell.model_copy(update={"seed": seed})
+    return record.model_copy(update={"cell": cell, "metrics": metrics, **changes})
+
+
+def test_mean_and_sample_deviation_over_seeds(record: Record) -> None:
+    (one,) = compare([with_score(record, 41, 0.5), with_score(record, 42, 0.7)])
+    mean = one.groups[0].score("f1")
+    assert mean is not None
+    assert (mean.mean, mean.std, mean.n) == pytest.approx((0.6, 0.02**0.5, 2))
+
+
+def test_one_seed_has_no_deviation(record: Record) -> None:
+    mean = compare([with_score(record, 41, 0.5)])[0].groups[0].score("f1")
+    assert mean is not None
+    assert mean.std is None
+
+
+def test_an_undefined_score_is_none_not_zero(record: Record) -> None:
+    assert compare([with_score(record, 41, 0.5)])[0].groups[0].score("auroc") is None
+
+
+def test_other_data_is_another_comparison(record: Record) -> None:
+    other = record.data.model_copy(update={"fingerprint": "another"})
+    assert len(compare([with_score(record, 41, 0.5), with_score(record, 42, 0.7, data=other)])) == 2
+
+
+def test_changed_settings_are_another_comparison(record: Record) -> None:
+    origins = record.settings["origins"] | {"epochs": "--set"}
+    changed = record.settings | {"origins": origins}
+    comparisons = compare([with_score(record, 41, 0.5), with_score(record, 42, 0.7, settings=changed)])
+    assert [one.condition.changes for one in comparisons] == ["", "epochs=100"]
+
+
+def test_a_revised_model_supersedes_its_old_records(record: Record) -> None:
+    old = with_score(record, 41, 0.5)
+    new = with_score(record, 41, 0.9, revisions={"model": 2, "trainer": 1}, key="cd" * 32)
+    (one,) = compare([new, old])
+    assert one.n_superseded == 1
+    assert one.groups[0].score("f1").mean == pytest.approx(0.9)  # pyright: ignore[reportOptionalMemberAccess]
+
+
+def test_failures_are_not_averaged(record: Record) -> None:
+    failed = record.model_copy(update={"outcome": "failed"})
+    (one,) = compare([failed, with_score(record, 42, 0.7)])
+    assert one.groups[0].seeds == (42,)
+    assert len(one.groups[0].failed) == 1

@@ -1,0 +1,142 @@
+"""The store: records are whole or absent, and damage is seen."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from bench.errors import BenchError, RecordError
+from bench.files import atomic_file, sha256_of
+from bench.results.record import CellName, Environment, Record, Timing
+from bench.results.store import (
+    CellFolder,
+    NewerSchemaError,
+    find_record,
+    quarantine_damaged,
+    read_all,
+    read_record,
+    require_writable,
+    write_record,
+)
+from tests.plan.test_cell import make_cell
+
+NAME = CellName(model="transformer", dataset="ptb-xl", seed=41, recipe="published")
+
+
+def make_record(folder: CellFolder, key: str) -> Record:
+    cell = make_cell()
+    folder.path.mkdir(parents=True, exist_ok=True)
+    folder.predictions.write_bytes(b"numbers")
+    return Record(
+        schema=1,
+        key=key,
+        cell=NAME,
+        settings=cell.settings.model_dump(mode="json"),
+        revisions=cell.revisions,
+        outcome="ok",
+        timing=Timing(started="2026-01-01T00:00:00+00:00", total_s=1.0),
+        environment=Environment(
+            device="cpu",
+            device_name="c",
+            threads=1,
+            precision="float32",
+            deterministic=True,
+            scan_backend=None,
+            platform="p",
+            versions={},
+        ),
+        data=cell.data.description,
+        files={"predictions.npz": sha256_of(folder.predictions)},
+    )
+
+
+@pytest.fixture
+def stored(tmp_path: Path) -> tuple[Path, CellFolder, str]:
+    key = make_cell().key
+    folder = CellFolder.of(tmp_path, NAME, key)
+    write_record(folder, make_record(folder, key))
+    return tmp_path, folder, key
+
+
+def test_a_record_survives_the_way_to_the_disk(stored: tuple[Path, CellFolder, str]) -> None:
+    out, folder, key = stored
+    found = find_record(out, NAME, key)
+    assert found == make_record(folder, key)
+    assert json.loads(folder.record.read_text())["schema"] == 1
+
+
+def test_the_folder_is_named_as_designed(stored: tuple[Path, CellFolder, str]) -> None:
+    out, folder, key = stored
+    assert folder.path == out / "cells" / "ptb-xl" / "transformer" / f"published-s41-{key[:12]}"
+
+
+@pytest.mark.parametrize("name", ["record.json", "predictions.npz"])
+def test_a_truncated_file_makes_the_cell_undone(stored: tuple[Path, CellFolder, str], name: str) -> None:
+    out, folder, key = stored
+    os.truncate(folder.path / name, 5)
+    assert find_record(out, NAME, key) is None
+
+
+def test_a_missing_file_makes_the_cell_undone(stored: tuple[Path, CellFolder, str]) -> None:
+    out, folder, key = stored
+    folder.predictions.unlink()
+    assert find_record(out, NAME, key) is None
+
+
+def test_a_damaged_record_is_set_aside_once(stored: tuple[Path, CellFolder, str]) -> None:
+    out, folder, key = stored
+    os.truncate(folder.record, 5)
+    assert quarantine_damaged(out, NAME, key) == folder.path / "damaged-1.json"
+    assert not folder.record.exists()
+    assert quarantine_damaged(out, NAME, key) is None
+
+
+def test_a_valid_record_is_never_set_aside(stored: tuple[Path, CellFolder, str]) -> None:
+    out, folder, key = stored
+    assert quarantine_damaged(out, NAME, key) is None
+    assert folder.record.exists()
+
+
+def test_a_newer_schema_is_neither_read_nor_touched(stored: tuple[Path, CellFolder, str]) -> None:
+    out, folder, key = stored
+    content = folder.record.read_text().replace('"schema": 1', '"schema": 2')
+    folder.record.write_text(content)
+    for look in (lambda: read_record(folder.record), lambda: find_record(out, NAME, key), lambda: read_all(out)):
+        with pytest.raises(NewerSchemaError, match="schema 2 is newer than this version's 1; upgrade"):
+            look()
+    assert folder.record.read_text() == content
+
+
+def test_an_unknown_field_is_an_error_that_names_it(stored: tuple[Path, CellFolder, str]) -> None:
+    _, folder, _ = stored
+    content = json.loads(folder.record.read_text()) | {"mood": "good"}
+    folder.record.write_text(json.dumps(content))
+    with pytest.raises(RecordError, match="field 'mood'"):
+        read_record(folder.record)
+
+
+def test_reading_all_goes_on_past_a_damaged_record(stored: tuple[Path, CellFolder, str]) -> None:
+    out, folder, key = stored
+    other = CellFolder.of(out, NAME.model_copy(update={"seed": 42}), "ab" * 32)
+    write_record(other, make_record(other, "ab" * 32))
+    os.truncate(folder.record, 5)
+    records, damaged = read_all(out)
+    assert [record.key for record in records] == ["ab" * 32]
+    assert "not readable as a record" in str(damaged[0])
+
+
+def test_a_failing_write_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_text("old")
+    with pytest.raises(RuntimeError, match="half way"), atomic_file(path) as temporary:
+        temporary.write_text("new")
+        raise RuntimeError("half way")
+    assert [p.name for p in tmp_path.iterdir()] == ["file"]
+    assert path.read_text() == "old"
+
+
+def test_an_unwritable_folder_is_refused_before_work(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(BenchError, match="choose a folder that can be written"):
+        require_writable(tmp_path / "file" / "out")

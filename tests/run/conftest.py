@@ -1,0 +1,61 @@
+"""Cells of misbehaving models on a small simulated dataset, through the real workers."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from bench.datasets.cohort import simulate
+from bench.plan.request import make_request
+from bench.results.record import Record
+from bench.results.store import read_all
+from bench.run.grid import Resources, execute
+
+OWN = Path(__file__).with_name("own_models.py")
+
+
+@pytest.fixture(scope="session")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a simulated UCI-HAR of a few windows."""
+    root = tmp_path_factory.mktemp("data")
+    simulate("uci-har", root, n_subjects=4, seconds=4.0, seed=1)
+    return root
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a run left."""
+
+    outcomes: Counter[str]
+    records: list[Record]
+
+    @property
+    def record(self) -> Record:
+        (one,) = self.records
+        return one
+
+
+Run = Callable[..., Ran]
+
+
+@pytest.fixture
+def run(data: Path, tmp_path: Path) -> Run:
+    """Run own models by class name and return outcomes and records."""
+
+    def run_models(*class_names: str, out: str = "r", sets: Sequence[str] = (), **resources: object) -> Ran:
+        request = make_request(
+            models_text=",".join(f"{OWN}:{name}" if name[0].isupper() else name for name in class_names),
+            datasets_text="uci-har",
+            seeds_text="41",
+            preset_name="paper",
+            recipe_name="medmamba",
+            assignments=("epochs=3", "batch_size=8", *sets),
+        )
+        summary = execute(request, data, tmp_path / out, Resources(device="cpu", **resources))  # type: ignore[arg-type]
+        records, damaged = read_all(tmp_path / out)
+        assert not damaged
+        return Ran(Counter(summary.outcomes), records)
+
+    return run_models

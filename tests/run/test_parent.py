@@ -1,0 +1,76 @@
+"""The parent process: interrupted or killed, it leaves no orphan, no half file, and nothing finished is lost."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.run.conftest import OWN
+
+DEADLINE_S = 60.0
+
+
+def wait_for(condition: Callable[[], object], what: str) -> None:
+    deadline = time.monotonic() + DEADLINE_S
+    while not condition():
+        assert time.monotonic() < deadline, f"waited {DEADLINE_S} s for {what}"
+        time.sleep(0.05)
+
+
+def start(data: Path, out: Path, *models: str, jobs: int = 2, sleep_s: float = 60) -> subprocess.Popen[str]:
+    arguments = [
+        *("run", "--models", ",".join(models), "--datasets", "uci-har", "--data", str(data), "--out", str(out)),
+        *("--seeds", "41", "--set", "epochs=2", "--set", "batch_size=32", "--jobs", str(jobs), "--device", "cpu"),
+        *("--set", f"sleep_s={sleep_s}"),
+    ]
+    return subprocess.Popen(
+        [sys.executable, "-m", "bench", *arguments],
+        cwd=Path(__file__).parents[2],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
+        start_new_session=True,
+    )
+
+
+@pytest.fixture
+def interrupted(data: Path, tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], Path]]:
+    """A run with one finished cell and one that sleeps."""
+    out = tmp_path / "r"
+    parent = start(data, out, f"{OWN}:Good", f"{OWN}:Sleeps")
+    wait_for(lambda: list(out.rglob("record.json")), "the first record")
+    wait_for(lambda: len(list(out.rglob("log.txt"))) == 2, "the second cell")
+    yield parent, out
+    parent.kill()
+    parent.communicate()
+
+
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 130), (signal.SIGKILL, -9)])
+def test_no_orphans_no_temporary_files_nothing_lost(
+    interrupted: tuple[subprocess.Popen[str], Path], sent: signal.Signals, code: int
+) -> None:
+    parent, out = interrupted
+    family = psutil.Process(parent.pid).children(recursive=True)
+    assert family
+    parent.send_signal(sent)
+    assert parent.wait(DEADLINE_S) == code
+    wait_for(lambda: not [p for p in family if p.is_running() and p.status() != psutil.STATUS_ZOMBIE], "the workers")
+    records = [json.loads(path.read_text()) for path in out.rglob("record.json")]
+    assert [record["outcome"] for record in records] == ["ok"]
+    assert not list(out.rglob("*.tmp"))
+
+
+def test_two_parents_train_each_cell_once(data: Path, tmp_path: Path) -> None:
+    out = tmp_path / "r"
+    parents = [start(data, out, f"{OWN}:Good", f"{OWN}:Sleeps", jobs=1, sleep_s=0.3) for _ in range(2)]
+    ends = [parent.communicate(timeout=DEADLINE_S)[1] for parent in parents]
+    assert [parent.returncode for parent in parents] == [0, 0], ends
+    trained = sum(int(end.rpartition("cells: ")[2].split()[0]) for end in ends)
+    assert trained == 2, ends
+    assert len(list(out.rglob("record.json"))) == 2

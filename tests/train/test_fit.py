@@ -1,0 +1,136 @@
+"""The trainer: what it learns, keeps, refuses, and that it goes on exactly where it was."""
+
+import copy
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from bench.errors import DataError
+from bench.train.evaluate import predict
+from bench.train.fit import Fit
+from bench.train.scores import DivergedError, macro_f1
+from tests.train.cohort import make_model, make_part, training
+
+
+def run(fit: Fit) -> Fit:
+    while not fit.finished:
+        fit.run_epoch()
+    return fit
+
+
+def weights_equal(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
+    return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
+
+
+def test_learns_an_easy_difference() -> None:
+    model = make_model()
+    fit = run(Fit(model, make_part("abcd", 0), make_part("ef", 1), training(epochs=12), seed=41))
+    model.load_state_dict(fit.best_weights)
+    test = make_part("gh", 2)
+    assert macro_f1(predict(model, test, 10, seed=41), test.part_labels) > 0.8
+
+
+def test_same_seed_same_bits() -> None:
+    fits = [run(Fit(make_model(), make_part("abc", 0), make_part("de", 1), training(), seed=41)) for _ in range(2)]
+    assert weights_equal(fits[0].best_weights, fits[1].best_weights)
+    assert [e.train_loss for e in fits[0].history] == [e.train_loss for e in fits[1].history]
+
+
+def test_another_seed_orders_windows_differently() -> None:
+    losses = [
+        run(Fit(make_model(), make_part("abc", 0), make_part("de", 1), training(epochs=1), seed)).history[0].train_loss
+        for seed in (41, 42)
+    ]
+    assert losses[0] != losses[1]
+
+
+@pytest.mark.parametrize("name", ["transformer", "informer", "medmamba"])
+@pytest.mark.parametrize("averaging", [False, True])
+def test_goes_on_exactly_from_a_saved_state(name: str, averaging: bool) -> None:
+    recipe = training(epochs=4, weight_averaging=averaging)
+    train, validation = make_part("abc", 0), make_part("de", 1)
+    overrides = {"strides": (4,)} if name == "medmamba" else {}
+    whole = run(Fit(make_model(name, **overrides), train, validation, recipe, seed=41))
+
+    first = Fit(make_model(name, **overrides), train, validation, recipe, seed=41)
+    first.run_epoch()
+    first.run_epoch()
+    state = copy.deepcopy(first.state_dict())
+    second = Fit(make_model(name, seed=7, **overrides), train, validation, recipe, seed=41)
+    second.load_state_dict(state)
+    run(second)
+
+    assert weights_equal(whole.best_weights, second.best_weights)
+    assert [e.val_loss for e in whole.history] == [e.val_loss for e in second.history]
+
+
+def test_refuses_a_subject_in_both_parts() -> None:
+    with pytest.raises(DataError, match="subject 'c' is in both the train and the validation part"):
+        Fit(make_model(), make_part("abc", 0), make_part("cd", 1), training(), seed=41)
+
+
+def test_a_loss_that_is_not_finite_stops_before_a_step() -> None:
+    model = make_model()
+    before = copy.deepcopy(model.state_dict())
+    train = make_part("ab", 0)
+    train.windows[3, 2, 0] = np.nan
+    with pytest.raises(DivergedError, match="not finite"):
+        Fit(model, train, make_part("cd", 1), training(batch_size=100), seed=41).run_epoch()
+    assert weights_equal(before, model.state_dict())
+
+
+def test_micro_batches_give_the_gradient_of_the_whole_batch() -> None:
+    losses = []
+    for size in (None, 3):
+        recipe = training(micro_batch_size=size, epochs=2, optimizer="adam")
+        model = make_model(dropout=0.0).double()
+        train, validation = make_part("abc", 0), make_part("de", 1)
+        double = [type(p)(p.windows.astype(np.float64), p.labels, p.subject, p.rows) for p in (train, validation)]
+        losses.append([e.train_loss for e in run(Fit(model, *double, recipe, seed=41)).history])
+    assert losses[0] == pytest.approx(losses[1], rel=1e-6)
+
+
+class Scripted(nn.Module):
+    """Answers every window with logits that depend on how often it was evaluated."""
+
+    def __init__(self, share_right: list[float]) -> None:
+        super().__init__()
+        self.bias = nn.Parameter(torch.zeros(1))
+        self.share_right, self.evaluations = share_right, 0
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        truth = torch.arange(len(x)) % 2
+        if not self.training:
+            wrong = torch.arange(len(x)) >= self.share_right[self.evaluations] * len(x)
+            self.evaluations += 1
+            truth = torch.where(wrong, 1 - truth, truth)
+        return nn.functional.one_hot(truth, 2).float() + self.bias * 0
+
+
+@pytest.mark.parametrize(
+    ("shares", "changes", "best", "n_epochs"),
+    [
+        ([0.5, 1.0, 1.0, 0.5], {"epochs": 4}, 2, 4),
+        ([0.5, 0.5, 0.5, 0.5], {"epochs": 4, "patience": 2}, 1, 3),
+        ([0.5, 0.75, 0.5, 0.5, 1.0], {"epochs": 5, "patience": 2}, 2, 4),
+    ],
+    ids=["a tie keeps the earlier", "patience counts from the best", "patience ends before a late best"],
+)
+def test_which_epoch_is_kept(shares: list[float], changes: dict, best: int, n_epochs: int) -> None:
+    fit = run(Fit(Scripted(shares), make_part("ab", 0), make_part("cd", 1), training(batch_size=99, **changes), seed=41))
+    assert (fit.best_epoch, len(fit.history)) == (best, n_epochs)
+
+
+def test_weight_averaging_keeps_the_mean_of_all_epochs() -> None:
+    fit = Fit(
+        make_model(), make_part("abc", 0), make_part("de", 1), training(weight_averaging=True, epochs=3), seed=41
+    )
+    seen = []
+    while not fit.finished:
+        fit.run_epoch()
+        seen.append(copy.deepcopy(fit.model.state_dict()))
+    assert fit.averaged is not None
+    mean = torch.stack([state["head.projection.weight"] for state in seen]).mean(0)
+    torch.testing.assert_close(fit.averaged.module.head.projection.weight.data, mean)
