@@ -2,10 +2,14 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from bench.cli.options import data_option, default_data
+
+if TYPE_CHECKING:
+    from bench.datasets.verify import VerifyReport
 
 JOBS = click.option(
     "--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes that read."
@@ -85,20 +89,18 @@ def verify(names: tuple[str, ...], data: Path | None, jobs: int) -> None:
     raise SystemExit(0 if all(report is not None and report.is_published for report in reports) else 1)
 
 
-def _show(report) -> None:
+def _show(report: "VerifyReport") -> None:
+    from textwrap import fill
+
     from tabulate import tabulate
 
     marks = {True: "agrees", False: "DIFFERS", None: ""}
-    kind = {"whole": "the whole published dataset", None: "no window could be made"}.get(
-        report.kind, report.kind
-    )
+    kind = "no window could be made" if report.kind is None else report.kind
     click.echo(f"{report.dataset}: {kind} ({report.folder})")
-    rows = [(one.item, one.expected, one.found, marks[one.agrees]) for one in report.findings]
-    click.echo(
-        tabulate(
-            rows, ["", "published", "found", ""], maxcolwidths=[None, 40, 60, None], disable_numparse=True
-        )
-    )
+    rows = [
+        (one.item, fill(one.expected, 40), fill(one.found, 60), marks[one.agrees]) for one in report.findings
+    ]
+    click.echo(tabulate(rows, ["", "published", "found", ""], disable_numparse=True))
     for remark in report.remarks:
         click.echo(f"  {remark}")
     click.echo("")

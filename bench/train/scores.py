@@ -65,7 +65,8 @@ def macro_f1(logits: NDArray[np.floating], labels: NDArray[np.int64]) -> float:
     DivergedError
         A logit is not finite.
     """
-    predicted = _log_probability(logits).argmax(axis=1)
+    _require_finite(logits)
+    predicted = logits.argmax(axis=1)
     present = np.unique(labels)
     return float(
         f1_score(labels, predicted, labels=present, average="macro", zero_division=UNDEFINED_IS_ZERO)
@@ -77,11 +78,14 @@ def mean_loss(logits: NDArray[np.floating], labels: NDArray[np.int64]) -> float:
     return float(-np.mean(_log_probability(logits)[np.arange(len(labels)), labels]))
 
 
-def _log_probability(logits: NDArray[np.floating]) -> NDArray[np.float64]:
+def _require_finite(logits: NDArray[np.floating]) -> None:
     if not np.isfinite(logits).all():
-        raise DivergedError(
-            f"{np.count_nonzero(~np.isfinite(logits))} of {logits.size} logits are not finite"
-        )
+        n_bad = np.count_nonzero(~np.isfinite(logits))
+        raise DivergedError(f"{n_bad} of {logits.size} logits are not finite")
+
+
+def _log_probability(logits: NDArray[np.floating]) -> NDArray[np.float64]:
+    _require_finite(logits)
     return log_softmax(logits.astype(np.float64), axis=1)
 
 
