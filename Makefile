@@ -38,6 +38,7 @@ bench: install
 	$(BIN)/python -m benchmarks
 
 bench-scan: install
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt mambapy
 	$(BIN)/python -m benchmarks.bench_scan
 
 clean:

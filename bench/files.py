@@ -1,4 +1,4 @@
-"""Files that are whole or absent: atomic writes, and hashes to check them by."""
+"""Files of our own: where the cache is, writes that are whole or absent, hashes to check them by."""
 
 import hashlib
 import os
@@ -8,6 +8,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bench.errors import BenchError
+
+
+def cache_root() -> Path:
+    """Return BENCH_CACHE, or this package's folder in the user's cache."""
+    import platformdirs
+
+    given = os.environ.get("BENCH_CACHE")
+    return Path(given).expanduser() if given else platformdirs.user_cache_path("medmamba-bench")
 
 
 def sha256_of(path: Path) -> str:

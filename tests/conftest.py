@@ -21,10 +21,18 @@ def real() -> Path:
     return Path(root)
 
 
+@pytest.fixture(scope="session")
+def compiled_kernels(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("native")
+
+
 @pytest.fixture(autouse=True)
-def cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give every test a cache of its own, so that none reads or fills the user's."""
+def cache(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, compiled_kernels: Path
+) -> Path:
+    """Give every test a cache of its own, so that none reads or fills the user's; only the scan's kernel is shared."""
     folder = tmp_path_factory.mktemp("cache")
+    (folder / "native").symlink_to(compiled_kernels)
     monkeypatch.setenv("BENCH_CACHE", str(folder))
     return folder
 

@@ -11,7 +11,14 @@ from bench.errors import BenchError
 # Command -> module and the line that `bench --help` shows.
 COMMANDS = {
     "run": ("bench.cli.run", "Train the cells of a grid that are not done, then report."),
-    "report": ("bench.cli.report", "Render tables from the records of a results folder."),
+    "plan": ("bench.cli.plan", "Predict time and memory of a grid from short measurements."),
+    "status": ("bench.cli.status", "Show what is done, running, failed and to do."),
+    "report": ("bench.cli.report", "Render tables, figures and a page from records."),
+    "efficiency": ("bench.cli.efficiency", "Measure parameters, operations, speed and memory of models."),
+    "analyze": ("bench.cli.analyze", "Analyses beside the table of results."),
+    "compare": ("bench.cli.compare", "Show what differs between two sets of results."),
+    "pack": ("bench.cli.pack", "Pack records, predictions and report into one archive."),
+    "clean": ("bench.cli.clean", "Remove records by outcome, model or dataset; asks first."),
     "list": ("bench.cli.listing", "Show models, datasets, presets or recipes."),
     "data": ("bench.cli.data", "Prepare, verify, fetch, simulate, import or export datasets."),
     "explain": ("bench.cli.explain", "Show what a cell's key is made of, and where each value comes from."),
@@ -19,6 +26,10 @@ COMMANDS = {
     "check-model": ("bench.cli.check_model", "Run the conformance battery on a model of your own."),
     "doctor": ("bench.cli.doctor", "Show device, scan backend, versions, threads and data found."),
 }
+
+
+# Called by other commands, not by people.
+HIDDEN = {"cell": "bench.cli.cell"}
 
 
 class LazyGroup(click.Group):
@@ -30,9 +41,8 @@ class LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import and return one command."""
-        if cmd_name not in COMMANDS:
-            return None
-        return importlib.import_module(COMMANDS[cmd_name][0]).command
+        module = COMMANDS[cmd_name][0] if cmd_name in COMMANDS else HIDDEN.get(cmd_name)
+        return None if module is None else importlib.import_module(module).command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing them."""

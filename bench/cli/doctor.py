@@ -18,7 +18,7 @@ def command(data: Path | None) -> None:
     bench doctor --data DIR
     """
     from bench import scan
-    from bench.datasets.cache import cache_root
+    from bench.files import cache_root
     from bench.run import environment
 
     root = data or default_data()

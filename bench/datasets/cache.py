@@ -1,7 +1,6 @@
 """Where prepared windows lie, and how an entry is tied to the files that it was made from."""
 
 import hashlib
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +9,7 @@ from bench.datasets.manifest import SCHEMA, Manifest, read_manifest
 from bench.datasets.registry import entry, reader
 from bench.datasets.simulate.marker import read_marker
 from bench.errors import DataError
-from bench.files import sha256_of
+from bench.files import cache_root, sha256_of
 
 
 @dataclass(frozen=True)
@@ -60,14 +59,6 @@ class Source:
     listing: SourceList
     stamp: str
     entry: Entry
-
-
-def cache_root() -> Path:
-    """Return BENCH_CACHE, or the user's cache folder."""
-    import platformdirs
-
-    given = os.environ.get("BENCH_CACHE")
-    return Path(given).expanduser() if given else platformdirs.user_cache_path("medmamba-bench")
 
 
 def dataset_folder(name: str, root: Path | str) -> Path:

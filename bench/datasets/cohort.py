@@ -7,10 +7,10 @@ from types import ModuleType
 
 from filelock import FileLock
 
-from bench.datasets.cache import cache_root
 from bench.datasets.registry import entry
 from bench.datasets.simulate.marker import read_marker
 from bench.errors import UsageError
+from bench.files import cache_root
 
 DEMO_SEED = 41
 

@@ -1,110 +1,77 @@
-"""The main results: measured scores over seeds, chance, and the published row values, never mixed."""
+"""The results on one dataset: measured scores over seeds, chance, and the published values, never mixed."""
 
+from bench.reports.caption import data_remarks, study_caption
 from bench.reports.chance import majority_scores, stratified_scores
-from bench.reports.table import Block, Cell, Row, Table, mark_best
+from bench.reports.suite import Study
+from bench.reports.table import Block, Cell, Footnotes, Row, Table, mark_best
 from bench.results import published
-from bench.results.aggregate import DDOF, METRICS, Comparison, Group
+from bench.results.aggregate import METRICS, Group
 from bench.results.record import Record
+from bench.results.remarks import remarks
 
 COLUMNS = ("Accuracy", "Precision", "Recall", "F1", "AUROC", "AUPRC")
-FEW_TEST_SUBJECTS = 10
+PUBLISHED = "published (MedMamba paper; not measured here)"
 
 
-def main_results(comparison: Comparison, name: str) -> Table:
-    """Return the table of one comparison."""
-    record = comparison.records[0]
-    footnotes: list[str] = []
-    measured = mark_best(tuple(_measured_row(group, footnotes) for group in comparison.groups))
-    footnotes.extend(_remarks(comparison))
-    blocks = [Block("measured", measured), Block("chance on this test split", _chance_rows(record))]
-    printed = tuple(
-        row
-        for group in comparison.groups
-        if (row := _published_row(comparison.condition.dataset, group.model))
-    )
+def main_results(study: Study, name: str) -> Table:
+    """Return the table of one dataset.
+
+    Models that lack a seed stand apart from those that lack none: their means are over other cells.
+    """
+    notes = Footnotes()
+    complete = [group for model, group in study.groups.items() if study.is_complete(model)]
+    partial = [group for model, group in study.groups.items() if not study.is_complete(model)]
+    blocks = [Block("measured", mark_best(tuple(Row(one.model, score_cells(one)) for one in complete)))]
+    if partial:
+        rows = tuple(Row(one.model, score_cells(one, notes.number(study.gap(one.model)))) for one in partial)
+        blocks.append(Block("measured on fewer seeds: not to be compared", rows))
+    blocks.append(Block("chance on this test split", chance_rows(study.record)))
+    printed = tuple(row for model in study.groups if (row := _published_row(study.dataset, model, notes)))
     if printed:
-        blocks.append(Block("published (MedMamba paper; not measured here)", printed))
+        blocks.append(Block(PUBLISHED, printed))
     return Table(
         name=name,
-        title=f"{record.data.title}: main results",
+        title=f"{study.record.data.title}: main results",
         columns=COLUMNS,
-        blocks=tuple(blocks),
-        caption=_caption(comparison),
-        footnotes=tuple(footnotes),
+        blocks=tuple(block for block in blocks if block.rows),
+        caption=study_caption(study),
+        footnotes=(*notes.texts, *data_remarks(study)),
     )
 
 
-def _measured_row(group: Group, footnotes: list[str]) -> Row:
-    note = None
-    if group.failed:
-        outcomes = ", ".join(f"seed {record.cell.seed} {record.outcome}" for record in group.failed)
-        footnotes.append(f"{group.model}: {outcomes}; not in the mean")
-        note = len(footnotes)
-    cells = []
-    for metric in METRICS:
-        score = group.score(metric)
-        percent = None if score is None else 100 * score.mean
-        deviation = None if score is None or score.std is None else 100 * score.std
-        cells.append(Cell(percent, deviation, note=note))
-    return Row(group.model, tuple(cells))
+def score_cells(group: Group, note: int | None = None) -> tuple[Cell, ...]:
+    """Return the test scores of a model in percent, one cell for each metric."""
+    return tuple(score_cell(group, metric, note) for metric in METRICS)
 
 
-def _chance_rows(record: Record) -> tuple[Row, ...]:
+def score_cell(group: Group, metric: str, note: int | None = None) -> Cell:
+    """Return one test score of a model in percent, a dash where no seed has it."""
+    score = group.score(metric)
+    if score is None:
+        return Cell(note=note)
+    return Cell(100 * score.mean, None if score.std is None else 100 * score.std, note=note)
+
+
+def chance_rows(record: Record) -> tuple[Row, ...]:
+    """Return the scores of the most frequent class and of a proportional guess, in percent."""
     counts = record.data.parts["test"].windows_per_class
-    rows = []
-    for label, scores in (
-        ("majority class", majority_scores(counts)),
-        ("stratified guess", stratified_scores(counts)),
-    ):
-        rows.append(Row(label, tuple(Cell(None if x is None else 100 * x) for x in scores)))
-    return tuple(rows)
-
-
-def _published_row(dataset: str, model: str) -> Row | None:
-    scores = [published.lookup(dataset, model, metric) for metric in METRICS]
-    if not any(scores):
-        return None
-    return Row(model, tuple(Cell(one.mean, one.std) if one else Cell() for one in scores))
-
-
-def _caption(comparison: Comparison) -> str:
-    record = comparison.records[0]
-    data, test = record.data, record.data.parts["test"]
-    seeds = sorted({seed for group in comparison.groups for seed in group.seeds})
-    devices = sorted(
-        {f"{one.environment.device_name} ({one.environment.device})" for one in comparison.records}
-    )
-    kind = {
-        "whole": "whole dataset",
-        "excerpt": "EXCERPT of the dataset",
-        "simulated": "SIMULATED data: the scores mean nothing",
-    }
-    changes = f", changed: {comparison.condition.changes}" if comparison.condition.changes else ""
-    spread = (
-        f"mean and sample standard deviation (ddof {DDOF}) over seeds"
-        if len(seeds) > 1
-        else "one seed, no deviation:"
-    )
-    return (
-        f"Test scores in percent, {spread} {', '.join(map(str, seeds)) or 'none'}. "
-        f"Data: {kind[data.kind]} ({data.version}). "
-        f"Split: {data.split_origin}, {test.n_subjects} test subjects, {test.n_windows} test windows. "
-        f"Recipe: {comparison.condition.recipe}{changes}. Device: {'; '.join(devices)}."
+    guesses = {"majority class": majority_scores(counts), "stratified guess": stratified_scores(counts)}
+    return tuple(
+        Row(label, tuple(Cell(None if one is None else 100 * one) for one in scores))
+        for label, scores in guesses.items()
     )
 
 
-def _remarks(comparison: Comparison) -> list[str]:
-    remarks = []
-    record = comparison.records[0]
-    test = record.data.parts["test"]
-    absent = [name for name, n in zip(record.data.class_names, test.windows_per_class, strict=True) if n == 0]
-    if absent:
-        remarks.append(f"no test window of {', '.join(absent)}: left out of the macro means")
-    if test.n_subjects < FEW_TEST_SUBJECTS:
-        remarks.append(f"only {test.n_subjects} test subjects: differences between models are mostly chance")
-    numbers = {len(group.seeds) for group in comparison.groups}
-    if len(numbers) > 1:
-        remarks.append("models have different numbers of seeds: their means are not over the same cells")
-    if comparison.n_superseded:
-        remarks.append(f"{comparison.n_superseded} records of earlier revisions are left out")
-    return remarks
+def published_cell(dataset: str, model: str, metric: str, notes: Footnotes) -> Cell:
+    """Return a published score with its remarks as a footnote; a dash where the paper prints none."""
+    score = published.lookup(dataset, model, metric)
+    if score is None:
+        return Cell()
+    found = remarks(dataset, model, metric)
+    note = notes.number(f"published {model} {metric} on {dataset}: {'; '.join(found)}") if found else None
+    return Cell(score.mean, score.std, note=note)
+
+
+def _published_row(dataset: str, model: str, notes: Footnotes) -> Row | None:
+    cells = tuple(published_cell(dataset, model, metric, notes) for metric in METRICS)
+    return None if all(cell.is_empty for cell in cells) else Row(model, cells)

@@ -1,29 +1,41 @@
-"""The report of a results folder: its tables, written whole, and what could not be read."""
+"""The report of a results folder as files: tables in five formats, figures in three, one page, one checklist."""
 
-from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.errors import RecordError
+from bench.errors import BenchError
 from bench.files import atomic_file
-from bench.reports.formats import to_csv, to_latex, to_markdown
-from bench.reports.main_results import main_results
+from bench.reports.contents import read_contents
+from bench.reports.formats import to_csv, to_json, to_markdown
+from bench.reports.latex import document, split_rows, to_latex
+from bench.reports.page import page
+from bench.reports.reproducibility import to_markdown as checklist_to_markdown
+from bench.reports.section import Section
 from bench.reports.table import Table
-from bench.results.aggregate import Comparison, compare
-from bench.results.store import read_all
+
+ROWS_A_PAGE = 18
+"""Of a table whose texts wrap, so many rows fit a page."""
+
+_DATA_FORMATS: dict[str, Callable[[Table], str]] = {".csv": to_csv, ".json": to_json}
 
 
 @dataclass(frozen=True)
 class Report:
-    """The rendered tables, the files that were written, and the records that could not be read."""
+    """What was rendered.
+
+    `tables` are those that a terminal shows; `files` are all that were written, `page` among them; `damaged` says
+    what could not be read.
+    """
 
     tables: tuple[Table, ...]
     files: tuple[Path, ...]
-    damaged: tuple[RecordError, ...]
+    damaged: tuple[BenchError, ...]
+    page: Path
 
 
 def render(out: Path, report: Path) -> Report:
-    """Render all tables of a results folder.
+    """Render everything that a results folder has.
 
     Parameters
     ----------
@@ -37,28 +49,36 @@ def render(out: Path, report: Path) -> Report:
     RecordError
         There is no record, or one is of a newer schema.
     """
-    records, damaged = read_all(out)
-    if not records:
-        raise RecordError(f"{out}: no record of a finished cell; run 'bench run --out {out}' first")
-    comparisons = compare(records)
-    tables = [main_results(one, name) for one, name in zip(comparisons, _names(comparisons), strict=True)]
-    files = []
-    for table in tables:
-        for suffix, text in ((".tex", to_latex(table)), (".md", to_markdown(table)), (".csv", to_csv(table))):
-            files.append(_write(report / "tables" / f"{table.name}{suffix}", text))
-    return Report(tuple(tables), tuple(files), tuple(damaged))
+    contents = read_contents(out)
+    files = [*_write_tables(contents.sections, report / "tables")]
+    for section in contents.sections:
+        for figure in section.figures:
+            files.extend(figure.write(report / "figures"))
+            files.append(_write(report / "figures" / f"{figure.name}.txt", figure.caption + "\n"))
+    files.append(_write(report / "REPRODUCIBILITY.md", checklist_to_markdown(contents)))
+    index = _write(report / "index.html", page(out, contents, report / "figures"))
+    shown = {table.name: table for section in contents.sections for table in section.tables}
+    return Report(
+        tables=tuple(shown[name] for name in contents.main if name in shown),
+        files=(*files, index),
+        damaged=contents.damaged,
+        page=index,
+    )
 
 
-def _names(comparisons: list[Comparison]) -> list[str]:
-    """Return a file name for each comparison; several of one dataset are numbered."""
-    numbers: Counter[str] = Counter()
-    total = Counter(one.condition.dataset for one in comparisons)
-    names = []
-    for one in comparisons:
-        dataset = one.condition.dataset
-        numbers[dataset] += 1
-        names.append(f"main-{dataset}" if total[dataset] == 1 else f"main-{dataset}-{numbers[dataset]}")
-    return names
+def _write_tables(sections: Sequence[Section], folder: Path) -> list[Path]:
+    """Write all tables, and the document that includes those for paper."""
+    files, on_paper = [], []
+    for section in sections:
+        for table in section.tables:
+            pages = split_rows(table, ROWS_A_PAGE) if table.widths else [table]
+            on_paper.extend(pages)
+            files.extend(_write(folder / f"{one.name}.tex", to_latex(one)) for one in pages)
+            files.append(_write(folder / f"{table.name}.md", to_markdown(table)))
+        for table in (*section.tables, *section.data_tables):
+            for suffix, to_text in _DATA_FORMATS.items():
+                files.append(_write(folder / f"{table.name}{suffix}", to_text(table)))
+    return [*files, _write(folder / "all-tables.tex", document(on_paper))]
 
 
 def _write(path: Path, text: str) -> Path:

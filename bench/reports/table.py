@@ -1,6 +1,7 @@
 """A table as data: what every renderer draws from and every test compares."""
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 Mark = Literal["", "best", "second"]
@@ -8,12 +9,34 @@ Mark = Literal["", "best", "second"]
 
 @dataclass(frozen=True)
 class Cell:
-    """One entry: a mean with its deviation, both in percent, or a dash; ``note`` is the number of a footnote."""
+    """One entry: a number in the table's unit, a text, or (neither) a dash.
+
+    Attributes
+    ----------
+    mean, std
+        The number and its deviation over seeds.
+    mark
+        Whether it is the best or the second of those it may be compared with.
+    note
+        Number of a footnote, from 1.
+    low, high
+        Ends of an interval, in the table's unit.
+    text
+        Shown instead of a number.
+    """
 
     mean: float | None = None
     std: float | None = None
     mark: Mark = ""
     note: int | None = None
+    low: float | None = None
+    high: float | None = None
+    text: str | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether a dash stands here."""
+        return self.mean is None and self.text is None
 
 
 @dataclass(frozen=True)
@@ -26,7 +49,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Block:
-    """Rows that may be compared with each other, under one heading."""
+    """Rows that may be compared with each other, under one heading (none where it is empty)."""
 
     heading: str
     rows: tuple[Row, ...]
@@ -34,7 +57,25 @@ class Block:
 
 @dataclass(frozen=True)
 class Table:
-    """Blocks under common columns. ``name`` is its file's; ``caption`` says data, seeds, device and deviation."""
+    """Blocks under common columns.
+
+    Attributes
+    ----------
+    name
+        Stem of the table's files, and its label in LaTeX.
+    caption
+        What the numbers are: data, split, seeds, deviation, device.
+    footnotes
+        Sentences without the full stop; cells name them by number.
+    corner
+        Heading of the row labels.
+    groups
+        Headings over the columns, each with how many columns it spans; empty where there are none.
+    widths
+        Shares of the text width, of the labels and of each column; given where texts have to wrap.
+    unit, digits
+        Unit of the numbers, and how many decimals are shown.
+    """
 
     name: str
     title: str
@@ -42,23 +83,60 @@ class Table:
     blocks: tuple[Block, ...]
     caption: str
     footnotes: tuple[str, ...] = field(default=())
+    corner: str = "Model"
+    groups: tuple[tuple[str, int], ...] = ()
+    widths: tuple[float, ...] = ()
+    unit: str = "percent"
+    digits: int = 2
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """All rows of all blocks."""
+        return tuple(row for block in self.blocks for row in block.rows)
+
+    @property
+    def column_groups(self) -> tuple[str, ...]:
+        """The heading over each column; empty texts where there is none."""
+        spread = [heading for heading, width in self.groups for _ in range(width)]
+        return tuple(spread) or ("",) * len(self.columns)
+
+
+class Footnotes:
+    """The footnotes of a table under construction: each text has one number, however often it is used."""
+
+    def __init__(self) -> None:
+        self._texts: list[str] = []
+
+    def number(self, text: str) -> int:
+        """Return the number of a text, a new one where it is new."""
+        if text not in self._texts:
+            self._texts.append(text)
+        return self._texts.index(text) + 1
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The texts in the order of their numbers."""
+        return tuple(self._texts)
 
 
 def mark_best(rows: tuple[Row, ...]) -> tuple[Row, ...]:
     """Mark the largest and the second largest mean of each column; equal means share a mark."""
-    marked = [list(row.cells) for row in rows]
-    for column in range(len(marked[0]) if marked else 0):
-        means = sorted(
-            {_rounded(row[column].mean) for row in marked if row[column].mean is not None}, reverse=True
-        )
-        for row in marked:
-            cell = row[column]
-            if cell.mean is not None and _rounded(cell.mean) in means[:2]:
-                mark: Mark = "best" if _rounded(cell.mean) == means[0] else "second"
-                row[column] = Cell(cell.mean, cell.std, mark, cell.note)
+    columns = [mark_cells(column) for column in zip(*(row.cells for row in rows), strict=True)]
+    marked = zip(*columns, strict=True) if columns else [row.cells for row in rows]
     return tuple(Row(row.label, tuple(cells)) for row, cells in zip(rows, marked, strict=True))
 
 
-def _rounded(mean: float | None) -> float:
+def mark_cells(cells: Iterable[Cell]) -> tuple[Cell, ...]:
+    """Mark the largest and the second largest mean of cells that may be compared."""
+    cells = tuple(cells)
+    means = sorted({_rounded(cell.mean) for cell in cells if cell.mean is not None}, reverse=True)
+    marks: dict[float, Mark] = dict(zip(means[:2], ("best", "second"), strict=False))
+    return tuple(
+        cell if cell.mean is None else replace(cell, mark=marks.get(_rounded(cell.mean), ""))
+        for cell in cells
+    )
+
+
+def _rounded(mean: float) -> float:
     """Return a mean as printed, so that marks follow what the reader sees."""
-    return round(mean or 0.0, 2)
+    return round(mean, 2)

@@ -124,7 +124,9 @@ def paired_difference(
         return scores[0].mean(axis=-1) - scores[1].mean(axis=-1)
 
     n_subjects = first.shape[1]
-    weights = rng.multinomial(n_subjects, np.full(n_subjects, 1 / n_subjects), size=n_resamples)
+    # Counts of drawn numbers: the same distribution as multinomial, drawn several times faster.
+    draws = rng.integers(n_subjects, size=(n_resamples, n_subjects))
+    weights = np.stack([np.bincount(draw, minlength=n_subjects) for draw in draws])
     estimate = float(difference(np.ones(n_subjects)))
     return _percentile_interval(estimate, difference(weights.astype(float)), level, n_subjects)
 

@@ -91,7 +91,7 @@ def read_predictions(path: Path) -> Predictions:
         The file is not readable without pickles, lacks an array, or its arrays do not fit each other.
     """
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in _KINDS if name in archive}
     except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
         raise RecordError(f"{path}: not readable as predictions ({error}); {REMEDY}") from error

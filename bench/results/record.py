@@ -133,6 +133,8 @@ class DataDescription(_Part):
     normalisation: Normalisation
     split_origin: str
     class_names: tuple[str, ...]
+    n_times: int
+    n_channels: int
     parts: dict[PartName, SplitCounts]
     n_train_windows_used: int
     n_skipped_records: int = 0

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 from bench.errors import BenchError
-from bench.files import atomic_file
+from bench.files import atomic_file, cache_root
 
 SOURCES = tuple(Path(__file__).parent / name for name in ("scan.c", "body.h"))
 
@@ -39,11 +39,7 @@ def library_path() -> Path:
 
 def cache_folder() -> Path:
     """Return the folder of compiled kernels, below BENCH_CACHE or the user's cache folder."""
-    import platformdirs
-
-    given = os.environ.get("BENCH_CACHE")
-    root = Path(given).expanduser() if given else platformdirs.user_cache_path("medmamba-bench")
-    return root / "native"
+    return cache_root() / "native"
 
 
 def _compiler() -> str:

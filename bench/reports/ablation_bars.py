@@ -1,0 +1,97 @@
+"""The ablation as bars: every score of the full and the reduced models, measured beside published."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from bench.reports import style
+from bench.reports.caption import study_caption
+from bench.reports.figure import Figure
+from bench.reports.main_results import COLUMNS
+from bench.reports.suite import OURS, Study, ablation_variants, short_name
+from bench.results import published
+from bench.results.aggregate import METRICS, Group
+
+if TYPE_CHECKING:
+    import matplotlib.figure
+    from matplotlib.axes import Axes
+
+_COLOURS = (style.BLUE, style.ORANGE, style.GREEN, style.PURPLE)
+Bar = tuple[float, float]
+"""Mean and deviation in percent."""
+
+
+def ablation_bars(study: Study, name: str) -> Figure | None:
+    """Return the figure of one dataset, or None where no reduced model was run."""
+    groups = {group.model: group for group in study.comparison.groups}
+    shown = [model for model in (OURS, *ablation_variants()) if model in groups]
+    if shown in ([], [OURS]):
+        return None
+    measured = {model: [_measured(groups[model], metric) for metric in published.METRICS] for model in shown}
+    printed = {model: _printed(model) for model in shown} if study.dataset == "adftd" else {}
+    f1 = published.METRICS.index("f1")
+    said = ", ".join(f"{model} {bar[0]:.1f}" for model, bars in measured.items() if (bar := bars[f1]))
+    beside = " Hatched: published in the MedMamba paper, not measured here." if printed else ""
+    return Figure(
+        name=name,
+        title=f"{short_name(study.dataset)}: ablation, scores",
+        caption=f"Scores of the full and the reduced models.{beside} {study_caption(study)}",
+        alt=f"Bars of five scores for {len(shown)} variants of MedMamba. Macro F1 in percent: {said}.",
+        draw=lambda: draw(measured, printed),
+    )
+
+
+def draw(
+    measured: dict[str, list[Bar | None]], printed: dict[str, list[Bar | None]]
+) -> "matplotlib.figure.Figure":
+    """Draw a group of bars for each metric, a pair of bars for each model where there are published ones."""
+    figure = style.new_figure(style.PAGE_IN, 2.8)
+    axes = figure.subplots()
+    n_bars = len(measured) * (2 if printed else 1)
+    width = 0.84 / n_bars
+    position = 0
+    for number, model in enumerate(measured):
+        colour = _COLOURS[number % len(_COLOURS)]
+        for bars, hatched in ((measured[model], False), (printed.get(model), True)):
+            if bars is None:
+                continue
+            shift = (position - (n_bars - 1) / 2) * width
+            _draw_bars(
+                axes, bars, (shift, width, colour), f"{model}{', published' if hatched else ''}", hatched
+            )
+            position += 1
+    titles = dict(zip(METRICS, COLUMNS, strict=True))
+    axes.set_xticks(range(len(published.METRICS)), [titles[metric] for metric in published.METRICS])
+    axes.set_ylim(bottom=0)
+    axes.set_ylabel("percent")
+    axes.grid(axis="x", visible=False)
+    figure.legend(loc="outside lower center", ncols=2)
+    return figure
+
+
+def _draw_bars(
+    axes: "Axes", bars: Sequence[Bar | None], place: tuple[float, float, str], label: str, hatched: bool
+) -> None:
+    shift, width, colour = place
+    known = [(group + shift, bar) for group, bar in enumerate(bars) if bar is not None]
+    axes.bar(
+        [position for position, _ in known],
+        [mean for _, (mean, _) in known],
+        width,
+        yerr=[deviation for _, (_, deviation) in known],
+        color="none" if hatched else colour,
+        edgecolor=colour,
+        hatch="////" if hatched else None,
+        linewidth=0.6,
+        error_kw={"elinewidth": 0.7, "ecolor": style.INK},
+        label=label,
+    )
+
+
+def _measured(group: Group, metric: str) -> Bar | None:
+    score = group.score(metric)
+    return None if score is None else (100 * score.mean, 100 * (score.std or 0.0))
+
+
+def _printed(model: str) -> list[Bar | None]:
+    printed = {one.metric: (one.mean, one.std) for one in published.ablation() if one.variant == model}
+    return [printed.get(metric) for metric in published.METRICS]

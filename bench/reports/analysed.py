@@ -1,0 +1,25 @@
+"""What captions say of the trained cells that an analysis looked at."""
+
+from bench.reports.caption import KINDS, numbers
+from bench.reports.suite import short_name
+from bench.results.analysed import AnalysedCells
+from bench.results.record import DataDescription
+
+
+def data_caption(data: DataDescription) -> str:
+    """Say what data, split and test part."""
+    test = data.parts["test"]
+    return (
+        f"{KINDS[data.kind]} ({data.version}), split {data.split_origin}, {test.n_subjects} test subjects, "
+        f"{test.n_windows} test windows"
+    )
+
+
+def cells_caption(cells: AnalysedCells) -> str:
+    """Say model, dataset, recipe, changed settings, seeds and data, in two sentences."""
+    changed = f", changed: {cells.changes}" if cells.changes else ""
+    plural = "s" if len(cells.seeds) > 1 else ""
+    return (
+        f"{cells.model} on {short_name(cells.dataset)}, recipe {cells.recipe}{changed}, seed{plural} "
+        f"{numbers(cells.seeds)}. Data: {data_caption(cells.data)}."
+    )

@@ -1,0 +1,88 @@
+"""Reliability diagram: how often a model is right when it is so confident, and how confident it is how often."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bench.reports import style
+from bench.reports.caption import study_caption
+from bench.reports.figure import Figure
+from bench.reports.pair import models_in_detail
+from bench.reports.predicted import Predicted
+from bench.reports.subject_scores import N_BINS, Reliability
+from bench.reports.suite import short_name
+
+if TYPE_CHECKING:
+    import matplotlib.figure
+    from matplotlib.axes import Axes
+
+
+def pooled(reliabilities: Sequence[Reliability]) -> Reliability:
+    """Return the reliability of all seeds' windows together (seeds have the same windows)."""
+    shares = np.array([one.share for one in reliabilities])
+    total = np.maximum(shares.sum(axis=0), np.finfo(float).tiny)
+
+    def weighted(field: str) -> np.ndarray:
+        return (shares * np.array([getattr(one, field) for one in reliabilities])).sum(axis=0) / total
+
+    return Reliability(shares.mean(axis=0), weighted("confidence"), weighted("accuracy"))
+
+
+def calibration_figure(tested: Predicted, name: str) -> Figure | None:
+    """Return the diagram of a dataset, or None where no model is complete."""
+    study = tested.study
+    data = {
+        model: pooled([cell.reliability for cell in cells])
+        for model, cells in tested.cells.items()
+        if tested.is_complete(model)
+    }
+    if not data:
+        return None
+    shown = models_in_detail(tested)
+    errors = ", ".join(f"{model} {100 * data[model].calibration_error:.1f}" for model in shown)
+    return Figure(
+        name=name,
+        title=f"{short_name(study.dataset)}: calibration",
+        caption=(
+            f"Accuracy against confidence in {N_BINS} equal bins, windows of all seeds together; below the diagonal a "
+            f"model is overconfident. Right: how the confidences are spread. In grey the other models. Expected "
+            f"calibration error in percent: {errors}. {study_caption(study)}"
+        ),
+        alt=f"Reliability diagram on {study.label}. Expected calibration error in percent: {errors}.",
+        draw=lambda: draw(data, shown),
+    )
+
+
+def draw(data: Mapping[str, Reliability], shown: Sequence[str]) -> "matplotlib.figure.Figure":
+    """Draw reliability and spread of confidence side by side."""
+    figure = style.new_figure(style.PAGE_IN, 2.6)
+    left, right = figure.subplots(1, 2)
+    colours = dict(zip(shown, (style.OURS, style.RIVAL), strict=False))
+    forms = dict(zip(shown, ("o-", "s--"), strict=False))
+    order = [model for model in data if model not in colours] + list(shown)
+    left.plot([0, 100], [0, 100], color=style.INK, linewidth=0.8, linestyle=":")
+    for model in order:
+        _draw_model(data[model], model if model in colours else "", left, colours, forms)
+        confidence, share = _filled(data[model], "confidence"), _filled(data[model], "share")
+        right.plot(
+            confidence, share, forms.get(model, "-"), color=colours.get(model, style.GRID), markersize=3
+        )
+    left.set(xlabel="confidence (%)", ylabel="accuracy (%)", xlim=(0, 100), ylim=(0, 100))
+    right.set(xlabel="confidence (%)", ylabel="windows (%)", xlim=(0, 100), ylim=(0, None))
+    figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    return figure
+
+
+def _draw_model(
+    one: Reliability, label: str, axes: "Axes", colours: Mapping[str, str], forms: Mapping[str, str]
+) -> None:
+    axes.plot(
+        _filled(one, "confidence"), _filled(one, "accuracy"), forms.get(label, "-"), markersize=3,
+        color=colours.get(label, style.GRID), label=label or "_other",
+    )  # fmt: skip
+
+
+def _filled(one: Reliability, field: str) -> np.ndarray:
+    """Return a field of the bins that have windows, in percent."""
+    return 100 * getattr(one, field)[one.share > 0]

@@ -1,0 +1,107 @@
+"""Verdicts on the paper's claims of scores in its main tables, from records of cells.
+
+A margin between two models takes the published deviations of both; see `rulings.py` for the bounds.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from math import hypot
+
+from bench.reports.rulings import comparable_mean, comparison_ruling, score_ruling, within_stds
+from bench.reports.suite import OURS, Suite
+from bench.results import published
+from bench.results.claim_checks import Verdict, strongest_rival
+from bench.results.claims import Claim, Ruling
+
+_Row = Mapping[str, float]
+"""Measured means of all paper models in percent, for one dataset and metric."""
+
+
+class CellJudge:
+    """Rules on claims about scores, from the records of one suite."""
+
+    def __init__(self, suite: Suite) -> None:
+        self.suite = suite
+        self._rules: dict[str, Callable[..., Ruling | None]] = {
+            "equals_table": self._equals_table,
+            "best_in_rows": self._best_in_rows,
+            "strongest_baseline": self._strongest_baseline,
+            "margin": self._margin,
+            "harder": self._harder,
+            "hardest": self._hardest,
+        }
+
+    def __call__(self, claim: Claim) -> Ruling | None:
+        """Return the verdict, or None where the records do not touch the claim."""
+        if {"dataset", "model", "metric", "mean", "std"} <= claim.about.keys():
+            return self._score(**claim.about)
+        arguments = dict(claim.check)
+        rule = self._rules.get(arguments.pop("name", ""))
+        return rule(**arguments) if rule else None
+
+    def _score(self, dataset: str, model: str, metric: str, mean: float, std: float) -> Ruling | None:
+        return score_ruling(self.suite.study(dataset), model, metric, mean, std)
+
+    def _equals_table(self, cell: Sequence[str], value: float, digits: int) -> Ruling | None:
+        dataset, model, metric = cell
+        printed = published.lookup(dataset, model, metric)
+        return self._score(dataset, model, metric, value, printed.std) if printed else None
+
+    def _best_in_rows(
+        self, datasets: Sequence[str], metrics: Sequence[str] = published.METRICS
+    ) -> Ruling | None:
+        rows = {(dataset, metric): self._row(dataset, metric) for dataset in datasets for metric in metrics}
+        lost = []
+        for (dataset, metric), row in rows.items():
+            if row is None:
+                return None
+            rival = max((name for name in row if name != OURS), key=row.__getitem__)
+            if row[OURS] <= row[rival]:
+                lost.append(f"{dataset} {metric} {row[OURS]:.2f} <= {row[rival]:.2f} ({rival})")
+        evidence = f"measured best in {len(rows) - len(lost)} of {len(rows)} rows"
+        return comparison_ruling(not lost, f"{evidence}; not in {'; '.join(lost)}" if lost else evidence)
+
+    def _strongest_baseline(self, dataset: str, metric: str, value: float) -> Ruling | None:
+        row = self._row(dataset, metric)
+        if row is None:
+            return None
+        rival = max((name for name in row if name != OURS), key=row.__getitem__)
+        ruling = within_stds(row[rival], value, strongest_rival(dataset, metric).std)
+        return Ruling(ruling.verdict, f"strongest baseline measured is {rival}; {ruling.evidence}")
+
+    def _margin(self, dataset: str, metric: str, rival: str, value: float, digits: int) -> Ruling | None:
+        row = self._row(dataset, metric, (OURS, rival))
+        printed = [published.lookup(dataset, model, metric) for model in (OURS, rival)]
+        if row is None or printed[0] is None or printed[1] is None:
+            return None
+        return within_stds(row[OURS] - row[rival], value, hypot(printed[0].std, printed[1].std))
+
+    def _harder(self, dataset: str, than: str, metrics: Sequence[str]) -> Ruling | None:
+        pairs = [(self._row(dataset, metric), self._row(than, metric)) for metric in metrics]
+        if any(first is None or second is None for first, second in pairs):
+            return None
+        lower = [first[name] < second[name] for first, second in pairs if first and second for name in first]
+        return comparison_ruling(all(lower), f"measured lower in {sum(lower)} of {len(lower)} scores")
+
+    def _hardest(self, dataset: str, metrics: Sequence[str]) -> Ruling | None:
+        others = [one.dataset for one in published.dataset_summary() if one.dataset != dataset]
+        rulings = [self._harder(dataset, other, metrics) for other in others]
+        if any(ruling is None for ruling in rulings):
+            return None
+        failed = [other for other, one in zip(others, rulings, strict=True) if one and not _holds(one)]
+        evidence = (
+            f"not lower for every model than {', '.join(failed)}" if failed else "lowest for every model"
+        )
+        return comparison_ruling(not failed, f"measured: {evidence}")
+
+    def _row(self, dataset: str, metric: str, models: Sequence[str] | None = None) -> _Row | None:
+        """Return the means of the given (else all paper) models; None where one is missing or void."""
+        row = {
+            model: comparable_mean(self.suite.study(dataset), model, metric)
+            for model in models or published.models()
+        }
+        known = {model: mean for model, mean in row.items() if mean is not None}
+        return known if len(known) == len(row) else None
+
+
+def _holds(ruling: Ruling) -> bool:
+    return ruling.verdict is Verdict.REPRODUCED

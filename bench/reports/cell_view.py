@@ -1,0 +1,84 @@
+"""A cell for who wants to know everything of it: settings with their origin, history, log, environment, key."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from markupsafe import Markup
+
+from bench.reports.commands import command_of
+from bench.reports.suite import short_name
+from bench.reports.svg import sparkline
+from bench.results.record import Record
+from bench.results.store import CellFolder
+
+LOG_LINES, LOG_COLUMNS = 15, 240
+
+
+@dataclass(frozen=True)
+class CellView:
+    """What the page shows of one record; all texts are as recorded and not escaped yet."""
+
+    record: Record
+    title: str
+    score: str
+    settings: tuple[tuple[str, str, str], ...]
+    history: str
+    curve: Markup
+    log: str
+    command: str
+
+
+def cell_view(out: Path, record: Record) -> CellView:
+    """Return the view of one record."""
+    cell = record.cell
+    score = f"F1 {100 * record.metrics.test.f1:.2f}" if record.metrics else record.outcome
+    return CellView(
+        record=record,
+        title=f"{cell.model} / {short_name(cell.dataset)} / seed {cell.seed} / {cell.recipe}",
+        score=score,
+        settings=_settings(record),
+        history=_history(record),
+        curve=sparkline(
+            [
+                [epoch.train_loss for epoch in record.history],
+                [epoch.val_loss for epoch in record.history],
+                [epoch.val_f1 for epoch in record.history],
+            ],
+            ["ink", "orange", "blue"],
+        ),
+        log=log_tail(out, record),
+        command=command_of(record),
+    )
+
+
+def log_tail(out: Path, record: Record) -> str:
+    """Return the last lines of a cell's log; an empty text where there is none."""
+    path = CellFolder.of(out, record.cell, record.key).log
+    if not path.is_file():
+        return ""
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    return "\n".join(line[:LOG_COLUMNS] for line in lines[-LOG_LINES:])
+
+
+def _settings(record: Record) -> tuple[tuple[str, str, str], ...]:
+    """Return name, value and origin of every setting."""
+    settings = record.settings
+    return tuple(
+        (name, json.dumps(value, ensure_ascii=False), settings["origins"].get(name, ""))
+        for part in ("training", "hyperparameters", "data")
+        for name, value in settings[part].items()
+    )
+
+
+def _history(record: Record) -> str:
+    """Say in a line how the training went."""
+    if not record.history:
+        return ""
+    last = record.history[-1]
+    seconds = sum(epoch.seconds for epoch in record.history)
+    best = next((epoch for epoch in record.history if epoch.epoch == record.best_epoch), last)
+    return (
+        f"{len(record.history)} epochs in {seconds:.0f} s; best validation F1 {best.val_f1:.4f} in epoch {best.epoch}; "
+        f"last training loss {last.train_loss:.4f}, validation loss {last.val_loss:.4f}"
+    )

@@ -1,0 +1,255 @@
+"""The report on channel mixing: correlations within classes and distances between them, before and after the layer."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bench.reports import style
+from bench.reports.analysed import cells_caption
+from bench.reports.caption import spread
+from bench.reports.figure import Figure
+from bench.reports.suite import short_name
+from bench.reports.table import Block, Cell, Row, Table
+from bench.results.analysed import over_seeds
+from bench.results.analysis import read_analyses
+from bench.results.channel_mixing import NAME, BeforeAfter, ChannelMixingRecord, ClassCorrelation
+from bench.results.claims import text_claims
+
+if TYPE_CHECKING:
+    import matplotlib.figure
+    from matplotlib.axes import Axes
+
+PAPER_DATASET = "adftd"
+_PAPER_CLASSES = {"ad": "Alzheimer's disease", "ftd": "frontotemporal dementia", "cn": "control"}
+_SHORT_CLASSES = {name: short.upper() for short, name in _PAPER_CLASSES.items()}
+_TINY = 0.05
+"""Relative changes of correlations smaller than this are marked: they are of a number near zero."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One class or pair of classes over the seeds.
+
+    The two sides of the trained layer and of the untrained one, and the change that the paper printed, in percent.
+    """
+
+    label: str
+    sides: tuple[BeforeAfter, ...]
+    untrained: tuple[BeforeAfter, ...] = ()
+    published: float | None = None
+
+    @property
+    def before(self) -> tuple[float, float | None] | None:
+        """Mean and deviation before the layer."""
+        return over_seeds([one.before for one in self.sides])
+
+    @property
+    def after(self) -> tuple[float, float | None] | None:
+        """Mean and deviation after the layer."""
+        return over_seeds([one.after for one in self.sides])
+
+    @property
+    def change(self) -> tuple[float, float | None] | None:
+        """Mean and deviation of the relative change of each seed, in percent."""
+        return over_seeds([one.change_percent for one in self.sides])
+
+    @property
+    def untrained_change(self) -> tuple[float, float | None] | None:
+        """The same of the layer before training."""
+        return over_seeds([one.change_percent for one in self.untrained])
+
+    @property
+    def n_lower(self) -> int:
+        """Number of seeds in which the layer lowers the number."""
+        return sum((one.change_percent or 0.0) < 0 for one in self.sides)
+
+
+def channel_mixing_report(out: Path) -> tuple[list[Table], list[Figure]]:
+    """Return a table and a figure for each record of a results folder.
+
+    Raises
+    ------
+    RecordError
+        A record cannot be read.
+    """
+    records = read_analyses(out, NAME, ChannelMixingRecord)
+    return [mixing_table(one) for one in records], [mixing_figure(one) for one in records]
+
+
+def correlation_lines(record: ChannelMixingRecord, *, signed: bool = True) -> list[Line]:
+    """Return one line per class; without signs they have no published number."""
+    published = _published(record.cells.dataset) if signed else {}
+    return [
+        Line(
+            _short(one.class_name),
+            *(
+                tuple(_side(seed.correlations[number], signed=signed) for seed in seeds)
+                for seeds in (record.seeds, record.untrained)
+            ),
+            published.get(frozenset([one.class_name])),
+        )
+        for number, one in enumerate(record.seeds[0].correlations)
+    ]
+
+
+def distance_lines(record: ChannelMixingRecord) -> list[Line]:
+    """Return one line per pair of classes."""
+    published = _published(record.cells.dataset)
+    return [
+        Line(
+            f"{_short(one.first)} - {_short(one.second)}",
+            *(
+                tuple(seed.distances[number].norm for seed in seeds)
+                for seeds in (record.seeds, record.untrained)
+            ),
+            published.get(frozenset([one.first, one.second])),
+        )
+        for number, one in enumerate(record.seeds[0].distances)
+    ]
+
+
+def mixing_table(record: ChannelMixingRecord) -> Table:
+    """Return what the layer does to correlations within classes and to distances between them."""
+    name = f"{NAME}-{record.cells.dataset}-{record.cells.model}"
+    lines = {
+        "within a class: mean correlation of pairs of channels": correlation_lines(record),
+        "the same without signs": correlation_lines(record, signed=False),
+        "between classes: Frobenius norm of the difference of correlation matrices": distance_lines(record),
+    }
+    return Table(
+        name=name,
+        title=f"{short_name(record.cells.dataset)}: what channel mixing does to the correlations of channels",
+        columns=("before", "after", "change", "seeds lower", "change, untrained", "published change"),
+        blocks=tuple(Block(heading, tuple(map(_row, found))) for heading, found in lines.items()),
+        caption=_caption(record),
+        footnotes=tuple(_footnotes(record, lines.values())),
+        corner="Class",
+        unit="correlation",
+        digits=3,
+    )
+
+
+def mixing_figure(record: ChannelMixingRecord) -> Figure:
+    """Return the paper's two panels."""
+    within, between = correlation_lines(record), distance_lines(record)
+    lower = sum(line.n_lower == len(line.sides) for line in within)
+    higher = sum(line.n_lower == 0 for line in between)
+    return Figure(
+        name=f"{NAME}-{record.cells.dataset}-{record.cells.model}",
+        title=f"{short_name(record.cells.dataset)}: effect of channel mixing",
+        caption=(
+            "Left: mean correlation of pairs of channels within each class. Right: Frobenius norm of the difference "
+            f"between the mean correlation matrices of two classes. Percentages: relative change. {_caption(record)}"
+        ),
+        alt=(
+            f"Bars before and after channel mixing. In every seed the mean correlation falls in {lower} of "
+            f"{len(within)} classes, and the distance does not fall in {higher} of {len(between)} pairs of classes."
+        ),
+        draw=lambda: draw(within, between),
+    )
+
+
+def draw(within: Sequence[Line], between: Sequence[Line]) -> "matplotlib.figure.Figure":
+    """Draw both panels."""
+    height = 0.9 + 0.26 * max(len(within), len(between))
+    figure = style.new_figure(style.PAGE_IN, height)
+    axes = figure.subplots(1, 2)
+    draw_panel(within, axes[0], "mean correlation within the class")
+    draw_panel(between, axes[1], "Frobenius norm between classes")
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    return figure
+
+
+def draw_panel(lines: Sequence[Line], axes: "Axes", title: str) -> None:
+    """Draw pairs of bars from the top down, with the relative change at their ends."""
+    height = 0.38
+    ends = [0.0]
+    for row, line in enumerate(lines):
+        if line.before is None or line.after is None:
+            continue
+        once = "" if row == 0 else "_"
+        after, std = line.after
+        axes.barh(row - height / 2, line.before[0], height, color=style.OTHERS, label=f"{once}before mixing")
+        axes.barh(
+            row + height / 2, after, height, xerr=std, color=style.OURS, label=f"{once}after mixing",
+            error_kw={"elinewidth": 0.8, "ecolor": style.INK},
+        )  # fmt: skip
+        end = max(line.before[0], after + (std or 0.0), 0.0)
+        ends.extend([end, min(line.before[0], after)])
+        axes.annotate(
+            _percent(line.change), (end, row), xytext=(3, 0), textcoords="offset points", va="center",
+            fontsize=style.SMALL_PT,
+        )  # fmt: skip
+    width = max(ends) - min(ends) or 1.0
+    axes.set_xlim(min(ends) - (0.05 * width if min(ends) < 0 else 0), max(ends) + 0.3 * width)
+    axes.set_yticks(range(len(lines)), [line.label for line in lines])
+    axes.set_ylim(len(lines) - 0.4, -0.6)
+    axes.set_title(title)
+    axes.grid(axis="y", visible=False)
+
+
+def _row(line: Line) -> Row:
+    before, after = line.before, line.after
+    cells = (
+        Cell(before[0]) if before else Cell(),
+        Cell(*after) if after else Cell(),
+        Cell(*line.change, text=_percent(line.change)) if line.change else Cell(),
+        Cell(line.n_lower, text=f"{line.n_lower} of {len(line.sides)}"),
+        Cell(*line.untrained_change, text=_percent(line.untrained_change))
+        if line.untrained_change
+        else Cell(),
+        Cell() if line.published is None else Cell(line.published, text=f"{line.published:+.1f} %"),
+    )
+    return Row(line.label, cells)
+
+
+def _percent(change: tuple[float, float | None] | None) -> str:
+    if change is None:
+        return "--"
+    mean, std = change
+    return f"{mean:+.1f} %" if std is None else f"{mean:+.1f}±{std:.1f} %"
+
+
+def _caption(record: ChannelMixingRecord) -> str:
+    return (
+        f"Pearson correlations over the time of each test window, averaged over the windows of a class; "
+        f"{spread(record.cells.seeds)} of the trained layer; untrained: the same layers before training. {cells_caption(record.cells)}"
+    )
+
+
+def _footnotes(record: ChannelMixingRecord, blocks: Iterable[Sequence[Line]]) -> list[str]:
+    notes = []
+    undefined = max(seed.n_undefined for seed in record.seeds)
+    if undefined:
+        notes.append(
+            f"{undefined} of {record.n_entries} correlations are undefined, since a channel is constant in the window: "
+            "left out before and after"
+        )
+    tiny = [line.label for lines in blocks for line in lines if line.before and abs(line.before[0]) < _TINY]
+    if tiny:
+        notes.append(
+            f"the number before is near zero, so that its relative change says little: {', '.join(tiny)}"
+        )
+    if record.cells.dataset == PAPER_DATASET:
+        notes.append("published change: printed in the MedMamba paper, not measured here")
+    return notes
+
+
+def _side(correlation: ClassCorrelation, *, signed: bool) -> BeforeAfter:
+    return correlation.signed if signed else correlation.absolute
+
+
+def _short(class_name: str) -> str:
+    return _SHORT_CLASSES.get(class_name, class_name)
+
+
+def _published(dataset: str) -> dict[frozenset[str], float]:
+    """Return the paper's changes in percent by the class or the pair of classes; it printed those of ADFTD."""
+    if dataset != PAPER_DATASET:
+        return {}
+    return {
+        frozenset(_PAPER_CLASSES[short] for short in claim.about["classes"]): claim.about["change_percent"]
+        for claim in text_claims()
+        if claim.needs == NAME and "change_percent" in claim.about
+    }

@@ -1,0 +1,196 @@
+"""What a report contains: its sections, built from records and predictions alone."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.errors import BenchError, RecordError
+from bench.reports.ablation import ablation_table
+from bench.reports.ablation_figure import ablation_figure
+from bench.reports.calibration_figure import calibration_figure
+from bench.reports.claims_table import all_claims_table, claims_table
+from bench.reports.confusion_figure import confusion_figure
+from bench.reports.critical_difference import critical_difference_figure
+from bench.reports.dot_plot import results_figure
+from bench.reports.headline import headline
+from bench.reports.judges import make_judges
+from bench.reports.main_results import main_results
+from bench.reports.measured import analysis_sections, efficiency_sections
+from bench.reports.paper_tables import ecg_table, eeg_table
+from bench.reports.predicted import Predicted, read_predicted
+from bench.reports.reproduction import PAPER_RECIPE, reproduction_table
+from bench.reports.section import Section, present
+from bench.reports.setup_tables import dataset_summary, model_configuration
+from bench.reports.significance import METRIC_TITLES, paired_table, rank_table, wins_table
+from bench.reports.subject_figure import subject_figure
+from bench.reports.subject_results import class_results, subject_results
+from bench.reports.suite import Study, Suite, make_suites
+from bench.reports.training_curves import curves_figure
+from bench.results.aggregate import Comparison, compare
+from bench.results.claims import ledger
+from bench.results.record import Record
+from bench.results.store import read_all
+
+
+@dataclass(frozen=True)
+class Contents:
+    """Everything that a report shows. `main` names the tables that a terminal shows too."""
+
+    records: tuple[Record, ...]
+    suites: tuple[Suite, ...]
+    sections: tuple[Section, ...]
+    main: tuple[str, ...]
+    damaged: tuple[BenchError, ...]
+
+
+def read_contents(out: Path) -> Contents:
+    """Build the contents of a results folder.
+
+    Raises
+    ------
+    RecordError
+        There is no record, or one is of a newer schema.
+    """
+    records, unreadable = read_all(out)
+    if not records:
+        raise RecordError(f"{out}: no record of a finished cell; run 'bench run --out {out}' first")
+    comparisons = compare(records)
+    suites = make_suites(comparisons)
+    damaged: list[BenchError] = list(unreadable)
+    sections, main = [], []
+    for suite in suites:
+        suffix = "" if len(suites) == 1 else f"-{suite.recipe}"
+        tested = {study.dataset: read_predicted(out, study) for study in suite.studies}
+        damaged.extend(error for one in tested.values() for error in one.damaged)
+        sections.extend(_suite_sections(suite, tested, suffix))
+        main.extend([f"headline{suffix}", *(f"main-{study.dataset}{suffix}" for study in suite.studies)])
+    sections.append(_other_section(comparisons, suites))
+    for measured in (efficiency_sections(out), analysis_sections(out)):
+        sections.extend(measured.sections)
+        damaged.extend(measured.damaged)
+    sections.append(_claims_section(suites))
+    shown = tuple(one for one in sections if one.intro)
+    return Contents(tuple(records), tuple(suites), shown, tuple(main), tuple(damaged))
+
+
+def _suite_sections(suite: Suite, tested: Mapping[str, Predicted], suffix: str) -> list[Section]:
+    recipe = f", recipe {suite.recipe}" if suffix else ""
+    tables, figures = present(
+        headline(suite, tested, f"headline{suffix}"),
+        ecg_table(suite, f"main-ecg{suffix}"),
+        eeg_table(suite, f"main-eeg-activity{suffix}"),
+    )
+    return [
+        Section(
+            f"results{suffix}",
+            f"Results{recipe}",
+            "Who wins where, by how much and how sure; then the paper's two main tables with what was measured here.",
+            tables,
+            figures,
+        ),
+        _significance_section(suite, list(tested.values()), suffix, recipe),
+        *(_dataset_section(study, tested[study.dataset], suffix, recipe) for study in suite.studies),
+        _ablation_section(suite, suffix, recipe),
+        _reproduction_section(suite, suffix, recipe),
+        _setup_section(suite, suffix, recipe),
+    ]
+
+
+def _significance_section(suite: Suite, tested: Sequence[Predicted], suffix: str, recipe: str) -> Section:
+    items = []
+    for metric in METRIC_TITLES:
+        items.extend(
+            [
+                paired_table(suite, tested, metric, f"paired-{metric}{suffix}"),
+                rank_table(suite, metric, f"ranks-{metric}{suffix}"),
+            ]
+        )
+    items.append(wins_table(suite, "f1", f"wins-f1{suffix}"))
+    items.append(critical_difference_figure(suite, "f1", f"critical-difference{suffix}"))
+    tables, figures = present(*items)
+    intro = (
+        "Intervals over test subjects, ranks over datasets, wins and losses; how little so few datasets say."
+    )
+    if not tables and not figures:
+        intro = "Nothing to compare: this needs two models with the same seeds, and MedMamba or two datasets."
+    return Section(f"certainty{suffix}", f"How sure{recipe}", intro, tables, figures)
+
+
+def _dataset_section(study: Study, tested: Predicted, suffix: str, recipe: str) -> Section:
+    name = f"{study.dataset}{suffix}"
+    tables, figures = present(
+        main_results(study, f"main-{name}"),
+        subject_results(tested, f"subjects-{name}"),
+        class_results(study, f"classes-{name}"),
+        results_figure(study, f"results-{name}"),
+        subject_figure(tested, f"accuracy-by-subject-{name}"),
+        confusion_figure(tested, f"confusion-{name}"),
+        calibration_figure(tested, f"calibration-{name}"),
+        curves_figure(study, f"curves-{name}"),
+    )
+    intro = f"{study.record.data.title}. Scores of windows, of subjects and of classes."
+    if not tested.cells:
+        intro += (
+            " No predictions are at hand, so that nothing is said of subjects, confusions and calibration."
+        )
+    return Section(f"dataset-{name}", f"{study.label}{recipe}", intro, tables, figures)
+
+
+def _ablation_section(suite: Suite, suffix: str, recipe: str) -> Section:
+    tables = present(*(ablation_table(one, f"ablation-{one.dataset}{suffix}") for one in suite.studies))[0]
+    figures = present(*(ablation_figure(table, table.name) for table in tables))[1]
+    intro = "The full model against itself without one part, paired by seed."
+    if not tables:
+        intro = (
+            "No reduced model was run: bench run --datasets adftd --models medmamba,medmamba-single-scale,"
+            "medmamba-unidirectional,medmamba-no-channel-mixing"
+        )
+    return Section(f"ablation{suffix}", f"Ablation{recipe}", intro, tables, figures)
+
+
+def _reproduction_section(suite: Suite, suffix: str, recipe: str) -> Section:
+    tables = present(
+        *(reproduction_table(study, f"reproduction-{study.dataset}{suffix}") for study in suite.studies)
+    )[0]
+    intro = "Every published score beside the measured one, and why a comparison may be void."
+    return Section(f"reproduction{suffix}", f"Published against measured{recipe}", intro, tables)
+
+
+def _setup_section(suite: Suite, suffix: str, recipe: str) -> Section:
+    tables = present(
+        dataset_summary(suite, f"datasets{suffix}"), model_configuration(suite, f"configuration{suffix}")
+    )[0]
+    intro = "The datasets and MedMamba's hyperparameters as they were run, beside the paper's."
+    return Section(f"setup{suffix}", f"Set-up{recipe}", intro, tables)
+
+
+def _other_section(comparisons: Sequence[Comparison], suites: Sequence[Suite]) -> Section:
+    """Return the comparisons that no suite has, each as a table of its own; without an intro where there is none."""
+    chosen = [study.comparison for suite in suites for study in suite.studies]
+    numbers: Counter[str] = Counter()
+    tables = []
+    for one in comparisons:
+        study = Study(one)
+        if one in chosen:
+            continue
+        numbers[study.dataset] += 1
+        name = f"other-{study.dataset}-{numbers[study.dataset]}"
+        # Reduced models alone, without any that they may be compared with, have an ablation table only.
+        tables.append(main_results(study, name) if study.groups else ablation_table(study, name))
+    intro = (
+        "Results under changed settings or on other data, which no table above mixes in." if tables else ""
+    )
+    return Section("other", "Other comparisons", intro, present(*tables)[0])
+
+
+def _claims_section(suites: Sequence[Suite]) -> Section:
+    suite = next((suite for suite in suites if suite.recipe == PAPER_RECIPE), None)
+    entries = ledger(make_judges(suite))
+    return Section(
+        "claims",
+        "The paper's claims",
+        "Every numeric or comparative claim with the command that tests it and the verdict so far.",
+        (claims_table(entries, "claims"),),
+        data_tables=(all_claims_table(entries, "claims-all"),),
+    )

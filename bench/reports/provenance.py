@@ -1,0 +1,108 @@
+"""What the numbers of a report rest on, said before any of them: data, seeds, subjects, machines, failures."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bench.errors import BenchError
+from bench.reports.caption import devices, numbers
+from bench.reports.suite import Study, Suite, short_name
+from bench.results import published
+from bench.results.record import Record
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One line of the box; `is_warning` where a reader must not miss it."""
+
+    label: str
+    text: str
+    is_warning: bool = False
+
+
+def facts(records: Sequence[Record], suites: Sequence[Suite], damaged: Sequence[BenchError]) -> list[Fact]:
+    """Return the lines of the box, in the order in which a reviewer asks."""
+    studies = [study for suite in suites for study in suite.studies]
+    return [
+        *_data(studies),
+        Fact("Seeds", numbers(sorted({record.cell.seed for record in records}))),
+        _subjects(studies),
+        *_coverage(suites),
+        *_devices(records),
+        *_failures(records),
+        *_damage(damaged),
+    ]
+
+
+def _data(studies: Sequence[Study]) -> list[Fact]:
+    kinds = {"whole": "Real data, whole", "excerpt": "EXCERPT of real data", "simulated": "SIMULATED data"}
+    meaning = {
+        "whole": "",
+        "excerpt": ": scores are not comparable with published ones",
+        "simulated": ": scores mean nothing",
+    }
+    lines = []
+    for kind, label in kinds.items():
+        names = dict.fromkeys(
+            short_name(study.dataset) for study in studies if study.record.data.kind == kind
+        )
+        if names:
+            lines.append(Fact(label, ", ".join(names) + meaning[kind], is_warning=kind != "whole"))
+    return lines
+
+
+def _subjects(studies: Sequence[Study]) -> Fact:
+    counts = {short_name(study.dataset): study.record.data.parts["test"].n_subjects for study in studies}
+    few = [short_name(study.dataset) for study in studies if study.test_is_small]
+    text = ", ".join(f"{name} {n_subjects}" for name, n_subjects in counts.items())
+    if few:
+        names = ", ".join(dict.fromkeys(few))
+        text += f". Fewer than ten in {names}: differences between models there are mostly chance"
+    return Fact("Test subjects", text, is_warning=bool(few))
+
+
+def _coverage(suites: Sequence[Suite]) -> list[Fact]:
+    """Say for each recipe how much of the paper's grid is here."""
+    lines = []
+    for suite in suites:
+        paper = [model for model in published.models() if model not in suite.models]
+        datasets = {one.dataset for one in published.dataset_summary()}
+        absent = [short_name(name) for name in sorted(datasets) if suite.study(name) is None]
+        gaps = [study.gap(model) for study in suite.studies for model in suite.models if study.gap(model)]
+        parts = []
+        if paper:
+            parts.append(f"models of the paper not run: {', '.join(sorted(paper))}")
+        if absent:
+            parts.append(f"datasets not run: {', '.join(absent)}")
+        if gaps:
+            parts.append(f"incomplete: {'; '.join(gaps)}")
+        text = ". ".join(parts) or "all models and datasets of the paper, no seed missing"
+        lines.append(Fact(f"Grid, recipe {suite.recipe}", text, is_warning=bool(parts)))
+    return lines
+
+
+def _devices(records: Sequence[Record]) -> list[Fact]:
+    lines = [Fact("Machines", devices(records))]
+    if all(record.environment.device == "cpu" for record in records):
+        lines.append(
+            Fact("GPU", "no cell here ran on a GPU: nothing on this page says anything of one", True)
+        )
+    elif any(not record.environment.deterministic for record in records):
+        lines.append(Fact("Determinism", "cells of a GPU are not bit-equal when repeated", True))
+    return lines
+
+
+def _failures(records: Sequence[Record]) -> list[Fact]:
+    failed = [record for record in records if not record.is_done]
+    if not failed:
+        return [Fact("Failed cells", f"none of {len(records)}")]
+    counts = Counter(record.outcome for record in failed)
+    names = [
+        f"{one.cell.model} / {one.cell.dataset} / seed {one.cell.seed} ({one.outcome})" for one in failed
+    ]
+    kinds = ", ".join(f"{number} {outcome}" for outcome, number in sorted(counts.items()))
+    return [Fact("Failed cells", f"{len(failed)} of {len(records)} ({kinds}): {'; '.join(names)}", True)]
+
+
+def _damage(damaged: Sequence[BenchError]) -> list[Fact]:
+    return [Fact("Files left out", str(error), True) for error in damaged]

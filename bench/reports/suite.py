@@ -1,0 +1,158 @@
+"""Which comparisons stand side by side in a report: one per dataset, all of one recipe, and what they lack.
+
+An average over seeds is complete when it has every seed that any model has on that dataset. Only complete
+averages are marked, ranked or set against each other; of the rest the reports say what is missing.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from bench.results import published
+from bench.results.aggregate import Comparison, Group
+from bench.results.bootstrap import FEW_UNITS
+from bench.results.record import Record
+
+OURS = "medmamba"
+
+_KINDS = ("whole", "excerpt", "simulated")
+_SHORT_NAMES = {
+    "adftd": "ADFTD",
+    "apava": "APAVA",
+    "ptb": "PTB",
+    "ptb-xl": "PTB-XL",
+    "sleep-edf": "Sleep-EDF",
+    "uci-har": "UCI-HAR",
+}
+
+
+@dataclass(frozen=True)
+class Study:
+    """All models on one dataset under one condition."""
+
+    comparison: Comparison
+
+    @property
+    def dataset(self) -> str:
+        """The dataset's name."""
+        return self.comparison.condition.dataset
+
+    @property
+    def label(self) -> str:
+        """The dataset's short name with its classes, and what it is where it is not the whole dataset."""
+        data = self.record.data
+        warning = {"whole": "", "excerpt": ", EXCERPT", "simulated": ", SIMULATED"}[data.kind]
+        return f"{short_name(self.dataset)} ({len(data.class_names)} classes{warning})"
+
+    @property
+    def record(self) -> Record:
+        """A record that stands for what all share: the data and its split."""
+        return self.comparison.records[0]
+
+    @cached_property
+    def seeds(self) -> tuple[int, ...]:
+        """Every seed that any model of the comparison has a record of."""
+        return tuple(sorted({record.cell.seed for record in self.comparison.records}))
+
+    @cached_property
+    def groups(self) -> dict[str, Group]:
+        """The models compared, without variants of the ablation, in the order of the paper."""
+        groups = {group.model: group for group in self.comparison.groups}
+        return {name: groups[name] for name in in_paper_order(groups) if name not in ablation_variants()}
+
+    @property
+    def test_is_small(self) -> bool:
+        """Whether so few subjects were tested that differences are mostly chance."""
+        return self.record.data.parts["test"].n_subjects < FEW_UNITS
+
+    def is_complete(self, model: str) -> bool:
+        """Tell whether a model has scores of all seeds."""
+        return model in self.groups and self.groups[model].seeds == self.seeds
+
+    def gap(self, model: str) -> str:
+        """Say what a model lacks; an empty text where it lacks nothing."""
+        if model not in self.groups:
+            return f"{model} on {short_name(self.dataset)}: not run"
+        return gap_of(self.groups[model], self.seeds, short_name(self.dataset))
+
+
+@dataclass(frozen=True)
+class Suite:
+    """The studies of one recipe, one per dataset; comparisons under changed settings are left to their own tables."""
+
+    recipe: str
+    studies: tuple[Study, ...]
+    n_left_out: int
+
+    @cached_property
+    def models(self) -> tuple[str, ...]:
+        """Every model with a record, in the order of the paper."""
+        return in_paper_order({model for study in self.studies for model in study.groups})
+
+    def study(self, dataset: str) -> Study | None:
+        """Return the study of a dataset, or None where it was not run."""
+        return next((study for study in self.studies if study.dataset == dataset), None)
+
+    def complete_studies(self, models: Iterable[str]) -> tuple[Study, ...]:
+        """Return the studies for which all the given models are complete."""
+        wanted = tuple(models)
+        return tuple(study for study in self.studies if all(map(study.is_complete, wanted)))
+
+
+def make_suites(comparisons: Sequence[Comparison]) -> list[Suite]:
+    """Sort comparisons into suites, one for each recipe.
+
+    Of several comparisons of one dataset the suite takes the one on the most real data, with the fewest
+    changed settings, and then with the most finished cells.
+    """
+    by_recipe: dict[str, dict[str, list[Comparison]]] = defaultdict(lambda: defaultdict(list))
+    for one in comparisons:
+        by_recipe[one.condition.recipe][one.condition.dataset].append(one)
+    suites = []
+    for recipe, datasets in sorted(by_recipe.items()):
+        chosen = [min(datasets[name], key=_preference) for name in in_report_order(datasets)]
+        studies = tuple(study for one in chosen if (study := Study(one)).groups)
+        suites.append(Suite(recipe, studies, sum(map(len, datasets.values())) - len(chosen)))
+    return [suite for suite in suites if suite.studies]
+
+
+def gap_of(group: Group, seeds: Sequence[int], where: str) -> str:
+    """Say which seeds of a group have no scores and why; an empty text where all have."""
+    outcomes = {record.cell.seed: record.outcome for record in group.failed}
+    missing = [f"seed {seed} {outcomes.get(seed, 'not run')}" for seed in seeds if seed not in group.seeds]
+    return f"{group.model} on {where}: {', '.join(missing)}" if missing else ""
+
+
+def ablation_variants() -> tuple[str, ...]:
+    """Return the reduced models of the paper's ablation."""
+    return tuple(
+        name for name in dict.fromkeys(cell.variant for cell in published.ablation()) if name != OURS
+    )
+
+
+def short_name(dataset: str) -> str:
+    """Return how tables call a dataset; one that is not of the paper keeps its own name."""
+    return _SHORT_NAMES.get(dataset, dataset)
+
+
+def in_paper_order(models: Iterable[str]) -> tuple[str, ...]:
+    """Return models with the paper's baselines first, then others, and MedMamba last, as the paper has it."""
+    known = [name for name in published.models() if name != OURS]
+    position = {name: number for number, name in enumerate(known)} | {OURS: len(known) + 1}
+    return tuple(sorted(models, key=lambda name: (position.get(name, len(known)), name)))
+
+
+def in_report_order(datasets: Iterable[str]) -> tuple[str, ...]:
+    """Return datasets as the paper's tables have them: ECG, EEG, motion; others follow."""
+    known = ("ptb", "ptb-xl", "adftd", "apava", "sleep-edf", "uci-har")
+    return tuple(
+        sorted(datasets, key=lambda name: (known.index(name) if name in known else len(known), name))
+    )
+
+
+def _preference(comparison: Comparison) -> tuple[int, int, int, str]:
+    record, changes = comparison.records[0], comparison.condition.changes
+    n_done = sum(len(group.seeds) for group in comparison.groups)
+    n_changes = len(changes.split(", ")) if changes else 0
+    return _KINDS.index(record.data.kind), n_changes, -n_done, changes

@@ -1,0 +1,53 @@
+"""The record of the paper's propositions put to the test: for each what was checked, on what, and what came out."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from bench.results.analysis import AnalysisRecord, Part
+
+NAME = "theory"
+
+Verdict = Literal["holds", "does not hold here", "not checked"]
+
+
+class Curve(Part):
+    """One line of a check's figure. ``low`` and ``high`` are empty, or bounds for each point."""
+
+    panel: str
+    label: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    low: tuple[float, ...] = ()
+    high: tuple[float, ...] = ()
+
+
+class Check(Part):
+    """One checked statement. ``values`` holds the numbers that ``result`` is a sentence of.
+
+    ``number`` is the paper's statement, 1 to 5 in its order, with a letter where a statement has several; ``about``
+    tells several checks of one number apart, such as by dataset.
+    """
+
+    number: str
+    about: str
+    claim: str
+    checked: str
+    on: str
+    result: str
+    verdict: Verdict
+    values: dict[str, float | int | None] = Field(default_factory=dict)
+    x_label: str = ""
+    curves: tuple[Curve, ...] = ()
+
+
+class TheoryRecord(AnalysisRecord):
+    """All checks of one run, in the order of the paper. ``seed`` starts every draw."""
+
+    seed: int
+    checks: tuple[Check, ...]
+
+
+def verdict(holds: bool) -> Verdict:
+    """Return a measured outcome in words."""
+    return "holds" if holds else "does not hold here"

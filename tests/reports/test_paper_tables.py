@@ -1,0 +1,214 @@
+"""The paper's tables: both orientations, published rows apart, partial grids never shown as whole."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bench.reports.ablation import ablation_table
+from bench.reports.headline import headline
+from bench.reports.main_results import main_results
+from bench.reports.paper_tables import ecg_table, eeg_table
+from bench.reports.predicted import read_predicted
+from bench.reports.setup_tables import dataset_summary, model_configuration
+from bench.reports.suite import Suite, make_suites
+from bench.reports.table import Cell, Table
+from bench.results import published
+from bench.results.aggregate import compare
+from bench.results.store import read_all
+from tests.reports.grids import Grid, write_grid
+
+
+def suite_of(out: Path) -> Suite:
+    return make_suites(compare(read_all(out)[0]))[0]
+
+
+def ecg(out: Path) -> Table:
+    table = ecg_table(suite_of(out), "ecg")
+    assert table is not None
+    return table
+
+
+def eeg(out: Path) -> Table:
+    table = eeg_table(suite_of(out), "eeg")
+    assert table is not None
+    return table
+
+
+def cells(table: Table, block: str, row: str) -> tuple[Cell, ...]:
+    found = next(one for one in table.blocks if one.heading.startswith(block))
+    return next(one.cells for one in found.rows if one.label == row)
+
+
+def test_ecg_table_has_models_as_rows_and_two_datasets_side_by_side(full: Path) -> None:
+    table = ecg(full)
+    assert [heading for heading, _ in table.groups] == ["PTB (2 classes)", "PTB-XL (5 classes)", "Average"]
+    assert [row.label for row in table.blocks[0].rows] == ["patchtst", "transformer", "medmamba"]
+    assert len(table.columns) == 13
+
+
+def test_eeg_table_has_metrics_as_rows_and_models_as_columns(full: Path) -> None:
+    table = eeg(full)
+    assert table.columns == ("patchtst", "transformer", "medmamba", "majority class", "stratified guess")
+    assert [row.label for row in table.blocks[0].rows] == [
+        "Accuracy",
+        "Precision",
+        "Recall",
+        "F1",
+        "AUROC",
+        "AUPRC",
+    ]
+    assert [block.heading.split()[0] for block in table.blocks[::2]] == [
+        "ADFTD",
+        "APAVA",
+        "Sleep-EDF",
+        "UCI-HAR",
+        "measured,",
+    ]
+
+
+def test_numbers_are_the_means_of_the_records(full: Path) -> None:
+    records = [one for one in read_all(full)[0] if (one.cell.model, one.cell.dataset) == ("medmamba", "ptb")]
+    values = [100 * one.metrics.test.f1 for one in records if one.metrics]
+    cell = cells(ecg(full), "measured", "medmamba")[3]
+    assert (cell.mean, cell.std) == (pytest.approx(np.mean(values)), pytest.approx(np.std(values, ddof=1)))
+
+
+def test_published_numbers_stand_in_a_block_that_says_so(full: Path) -> None:
+    score = published.lookup("ptb", "medmamba", "accuracy")
+    assert score is not None
+    assert cells(ecg(full), "published", "medmamba")[0] == Cell(score.mean, score.std)
+    measured = [cell.mean for row in ecg(full).blocks[0].rows for cell in row.cells]
+    assert score.mean not in measured
+
+
+def test_remarks_on_published_numbers_are_footnotes(full: Path) -> None:
+    cell = cells(ecg(full), "published", "medmamba")[1]
+    assert cell.note is not None
+    assert "itransformer has 88.25" in ecg(full).footnotes[cell.note - 1]
+
+
+def test_a_failed_seed_is_a_dash_with_its_reason(partial: Path) -> None:
+    table = ecg(partial)
+    row = cells(table, "measured", "transformer")[:6]
+    assert all(cell.is_empty for cell in row)
+    assert {table.footnotes[cell.note - 1] for cell in row if cell.note} == {
+        "transformer on PTB: seed 42 timeout"
+    }
+
+
+def test_a_missing_seed_is_a_dash_with_its_reason(partial: Path) -> None:
+    table = eeg(partial)
+    first = cells(table, "ADFTD (3", "Accuracy")[table.columns.index("patchtst")]
+    assert first.is_empty
+    assert first.note is not None
+    assert table.footnotes[first.note - 1] == "patchtst on ADFTD: seed 41 not run"
+
+
+def test_no_rank_is_averaged_over_different_cells(partial: Path) -> None:
+    table = ecg(partial)
+    ranks = [row.cells[-1] for row in table.blocks[0].rows]
+    assert all(rank.is_empty and rank.note for rank in ranks)
+
+
+def test_ranks_are_over_the_datasets_on_which_all_are_complete(tmp_path: Path) -> None:
+    write_grid(tmp_path, Grid(datasets=("ptb", "ptb-xl"), missing=frozenset({("patchtst", "ptb-xl", 41)})))
+    table = ecg(tmp_path)
+    scores = np.array([[cell.mean for cell in row.cells[:6]] for row in table.blocks[0].rows], dtype=float)
+    ranks = [row.cells[-1] for row in table.blocks[0].rows]
+    expected = (-scores).argsort(axis=0).argsort(axis=0).mean(axis=1) + 1
+    assert [rank.mean for rank in ranks] == pytest.approx(list(expected))
+    assert ranks[0].note is not None
+    assert "without PTB-XL" in table.footnotes[ranks[0].note - 1]
+
+
+def test_best_average_rank_is_the_lowest(full: Path) -> None:
+    ranks = [row.cells[-1] for row in ecg(full).blocks[0].rows]
+    best = min(ranks, key=lambda cell: cell.mean or 0.0)
+    assert best.mark == "best"
+
+
+def test_incomplete_means_stand_apart_in_the_table_of_the_dataset(partial: Path) -> None:
+    table = main_results(suite_of(partial).studies[0], "main-ptb")
+    apart = next(block for block in table.blocks if "fewer seeds" in block.heading)
+    assert [row.label for row in apart.rows] == ["transformer"]
+    assert all(not cell.mark and cell.note for cell in apart.rows[0].cells)
+
+
+def test_chance_is_in_every_main_table(full: Path) -> None:
+    assert cells(ecg(full), "chance", "majority class")[0].mean == pytest.approx(50.0)
+    assert cells(eeg(full), "ADFTD (3", "Accuracy")[-1].mean == pytest.approx(100 / 3)
+
+
+def test_captions_name_seeds_deviation_data_and_device(full: Path) -> None:
+    caption = ecg(full).caption
+    for text in (
+        "ddof 1",
+        "seeds 41, 42",
+        "PTB whole",
+        "12 test subjects",
+        "Test CPU (cpu)",
+        "Recipe: published",
+    ):
+        assert text in caption
+
+
+def test_simulated_data_is_named_in_headings_and_captions(tmp_path: Path) -> None:
+    write_grid(tmp_path, Grid(kind="simulated", preset="demo"))
+    for table in (ecg(tmp_path), eeg(tmp_path)):
+        assert "SIMULATED" in table.caption
+        assert "SIMULATED" in " ".join(
+            [*(heading for heading, _ in table.groups), *(b.heading for b in table.blocks)]
+        )
+
+
+def test_few_test_subjects_are_flagged(full: Path) -> None:
+    assert "APAVA: only 4 test subjects, differences between models are mostly chance" in eeg(full).footnotes
+
+
+def test_dataset_summary_marks_counts_that_are_not_the_papers(full: Path) -> None:
+    table = dataset_summary(suite_of(full), "datasets")
+    counts = cells(table, "used here", "PTB (2 classes)")
+    assert (counts[0].text, counts[0].note, counts[2].text, counts[2].note) == ("36", 1, "2", None)
+
+
+def test_configuration_agrees_with_the_paper(full: Path) -> None:
+    table = model_configuration(suite_of(full), "configuration")
+    assert table is not None
+    assert cells(table, "as run here", "Layers") == cells(table, "published", "Layers")
+    assert table.footnotes == ()
+
+
+def test_configuration_of_a_changed_run_is_marked(tmp_path: Path) -> None:
+    write_grid(tmp_path, Grid(models=("medmamba",), datasets=("ptb",), kind="simulated", preset="demo"))
+    table = model_configuration(suite_of(tmp_path), "configuration")
+    assert table is not None
+    assert cells(table, "as run here", "Hidden dim")[0] == Cell(text="32", note=1)
+
+
+def test_ablation_differences_are_paired_by_seed(full: Path) -> None:
+    study = suite_of(full).study("adftd")
+    assert study is not None
+    table = ablation_table(study, "ablation")
+    assert table is not None
+    groups = {group.model: group for group in study.comparison.groups}
+    variant = "medmamba-single-scale"
+    pairs = zip(groups[variant].records, groups["medmamba"].records, strict=True)
+    differences = [100 * (a.metrics.test.f1 - b.metrics.test.f1) for a, b in pairs if a.metrics and b.metrics]
+    cell = cells(table, "measured difference", variant)[3]
+    assert (cell.mean, cell.std) == (
+        pytest.approx(np.mean(differences)),
+        pytest.approx(np.std(differences, ddof=1)),
+    )
+
+
+def test_headline_names_the_best_and_how_sure(full: Path) -> None:
+    suite = suite_of(full)
+    tested = {study.dataset: read_predicted(full, study) for study in suite.studies}
+    table = headline(suite, tested, "headline")
+    row = next(row for row in table.rows if row.label.startswith("PTB (")).cells
+    measured = ecg(full).blocks[0].rows
+    best = next(one for one in measured if one.cells[3].mark == "best")
+    assert (row[0].text, row[1].mean) == (best.label, best.cells[3].mean)
+    apava = next(row for row in table.rows if row.label.startswith("APAVA")).cells
+    assert apava[6].text == "too few subjects to say"
