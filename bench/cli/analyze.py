@@ -6,6 +6,15 @@ import click
 
 # Analysis -> module with its `command`, and the line that `bench analyze --help` shows.
 ANALYSES = {
+    "centralization": (
+        "bench.cli.centralization",
+        "How centralized signals are (SCI, DIC), beside the published table.",
+    ),
+    "missing-sensors": (
+        "bench.cli.missing_sensors",
+        "Macro F1 when channels are missing, channel dropout on and off.",
+    ),
+    "scales": ("bench.cli.scales", "What each branch of MedMamba responds to, and what it is worth."),
     "scaling": ("bench.cli.scaling", "How cost grows with the length of the window."),
 }
 

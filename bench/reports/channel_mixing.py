@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from bench.reports import style
 from bench.reports.analysed import cells_caption
@@ -13,7 +13,7 @@ from bench.reports.suite import short_name
 from bench.reports.table import Block, Cell, Row, Table
 from bench.results.analysed import over_seeds
 from bench.results.analysis import read_analyses
-from bench.results.channel_mixing import NAME, BeforeAfter, ChannelMixingRecord, ClassCorrelation
+from bench.results.channel_mixing import NAME, BeforeAfter, ChannelMixingRecord, SeedMixing
 from bench.results.claims import text_claims
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Line:
 
     label: str
     sides: tuple[BeforeAfter, ...]
-    untrained: tuple[BeforeAfter, ...] = ()
+    untrained: tuple[BeforeAfter, ...]
     published: float | None = None
 
     @property
@@ -77,17 +77,21 @@ def channel_mixing_report(out: Path) -> tuple[list[Table], list[Figure]]:
     return [mixing_table(one) for one in records], [mixing_figure(one) for one in records]
 
 
-def correlation_lines(record: ChannelMixingRecord, *, signed: bool = True) -> list[Line]:
-    """Return one line per class; without signs they have no published number."""
-    published = _published(record.cells.dataset) if signed else {}
+def correlation_lines(
+    record: ChannelMixingRecord, kind: Literal["signed", "absolute"] = "signed"
+) -> list[Line]:
+    """Return one line per class; the paper's numbers stand beside correlations with their signs."""
+    published = _published(record.cells.dataset) if kind == "signed" else {}
+
+    def sides(seeds: Sequence[SeedMixing], number: int) -> tuple[BeforeAfter, ...]:
+        return tuple(getattr(seed.correlations[number], kind) for seed in seeds)
+
     return [
         Line(
-            _short(one.class_name),
-            *(
-                tuple(_side(seed.correlations[number], signed=signed) for seed in seeds)
-                for seeds in (record.seeds, record.untrained)
-            ),
-            published.get(frozenset([one.class_name])),
+            label=_short(one.class_name),
+            sides=sides(record.seeds, number),
+            untrained=sides(record.untrained, number),
+            published=published.get(frozenset([one.class_name])),
         )
         for number, one in enumerate(record.seeds[0].correlations)
     ]
@@ -98,12 +102,10 @@ def distance_lines(record: ChannelMixingRecord) -> list[Line]:
     published = _published(record.cells.dataset)
     return [
         Line(
-            f"{_short(one.first)} - {_short(one.second)}",
-            *(
-                tuple(seed.distances[number].norm for seed in seeds)
-                for seeds in (record.seeds, record.untrained)
-            ),
-            published.get(frozenset([one.first, one.second])),
+            label=f"{_short(one.first)} - {_short(one.second)}",
+            sides=tuple(seed.distances[number].norm for seed in record.seeds),
+            untrained=tuple(seed.distances[number].norm for seed in record.untrained),
+            published=published.get(frozenset([one.first, one.second])),
         )
         for number, one in enumerate(record.seeds[0].distances)
     ]
@@ -114,7 +116,7 @@ def mixing_table(record: ChannelMixingRecord) -> Table:
     name = f"{NAME}-{record.cells.dataset}-{record.cells.model}"
     lines = {
         "within a class: mean correlation of pairs of channels": correlation_lines(record),
-        "the same without signs": correlation_lines(record, signed=False),
+        "the same without signs": correlation_lines(record, "absolute"),
         "between classes: Frobenius norm of the difference of correlation matrices": distance_lines(record),
     }
     return Table(
@@ -213,8 +215,9 @@ def _percent(change: tuple[float, float | None] | None) -> str:
 
 def _caption(record: ChannelMixingRecord) -> str:
     return (
-        f"Pearson correlations over the time of each test window, averaged over the windows of a class; "
-        f"{spread(record.cells.seeds)} of the trained layer; untrained: the same layers before training. {cells_caption(record.cells)}"
+        "Pearson correlations over the time of each test window, averaged over the windows of a class; "
+        f"{spread(record.cells.seeds)} of the trained layer; untrained: the same layers before training. "
+        f"{cells_caption(record.cells)}"
     )
 
 
@@ -234,10 +237,6 @@ def _footnotes(record: ChannelMixingRecord, blocks: Iterable[Sequence[Line]]) ->
     if record.cells.dataset == PAPER_DATASET:
         notes.append("published change: printed in the MedMamba paper, not measured here")
     return notes
-
-
-def _side(correlation: ClassCorrelation, *, signed: bool) -> BeforeAfter:
-    return correlation.signed if signed else correlation.absolute
 
 
 def _short(class_name: str) -> str:

@@ -7,12 +7,15 @@ from pathlib import Path
 
 from bench.errors import BenchError, RecordError
 from bench.reports.ablation import ablation_table
+from bench.reports.ablation_bars import ablation_bars
 from bench.reports.ablation_figure import ablation_figure
+from bench.reports.ablation_intervals import ablation_intervals
 from bench.reports.calibration_figure import calibration_figure
 from bench.reports.claims_table import all_claims_table, claims_table
 from bench.reports.confusion_figure import confusion_figure
 from bench.reports.critical_difference import critical_difference_figure
 from bench.reports.dot_plot import results_figure
+from bench.reports.figure import Figure
 from bench.reports.headline import headline
 from bench.reports.judges import make_judges
 from bench.reports.main_results import main_results
@@ -26,6 +29,7 @@ from bench.reports.significance import METRIC_TITLES, paired_table, rank_table, 
 from bench.reports.subject_figure import subject_figure
 from bench.reports.subject_results import class_results, subject_results
 from bench.reports.suite import Study, Suite, make_suites
+from bench.reports.table import Table
 from bench.reports.training_curves import curves_figure
 from bench.results.aggregate import Comparison, compare
 from bench.results.claims import ledger
@@ -63,7 +67,7 @@ def read_contents(out: Path) -> Contents:
         suffix = "" if len(suites) == 1 else f"-{suite.recipe}"
         tested = {study.dataset: read_predicted(out, study) for study in suite.studies}
         damaged.extend(error for one in tested.values() for error in one.damaged)
-        sections.extend(_suite_sections(suite, tested, suffix))
+        sections.extend(_suite_sections(out, suite, tested, suffix))
         main.extend([f"headline{suffix}", *(f"main-{study.dataset}{suffix}" for study in suite.studies)])
     sections.append(_other_section(comparisons, suites))
     for measured in (efficiency_sections(out), analysis_sections(out)):
@@ -74,7 +78,7 @@ def read_contents(out: Path) -> Contents:
     return Contents(tuple(records), tuple(suites), shown, tuple(main), tuple(damaged))
 
 
-def _suite_sections(suite: Suite, tested: Mapping[str, Predicted], suffix: str) -> list[Section]:
+def _suite_sections(out: Path, suite: Suite, tested: Mapping[str, Predicted], suffix: str) -> list[Section]:
     recipe = f", recipe {suite.recipe}" if suffix else ""
     tables, figures = present(
         headline(suite, tested, f"headline{suffix}"),
@@ -91,7 +95,7 @@ def _suite_sections(suite: Suite, tested: Mapping[str, Predicted], suffix: str) 
         ),
         _significance_section(suite, list(tested.values()), suffix, recipe),
         *(_dataset_section(study, tested[study.dataset], suffix, recipe) for study in suite.studies),
-        _ablation_section(suite, suffix, recipe),
+        _ablation_section(out, suite, suffix, recipe),
         _reproduction_section(suite, suffix, recipe),
         _setup_section(suite, suffix, recipe),
     ]
@@ -137,9 +141,17 @@ def _dataset_section(study: Study, tested: Predicted, suffix: str, recipe: str) 
     return Section(f"dataset-{name}", f"{study.label}{recipe}", intro, tables, figures)
 
 
-def _ablation_section(suite: Suite, suffix: str, recipe: str) -> Section:
-    tables = present(*(ablation_table(one, f"ablation-{one.dataset}{suffix}") for one in suite.studies))[0]
-    figures = present(*(ablation_figure(table, table.name) for table in tables))[1]
+def _ablation_section(out: Path, suite: Suite, suffix: str, recipe: str) -> Section:
+    items: list[Table | Figure | None] = []
+    for one in suite.studies:
+        table = ablation_table(one, f"ablation-{one.dataset}{suffix}")
+        items += [
+            table,
+            ablation_intervals(out, one, f"ablation-intervals-{one.dataset}{suffix}"),
+            ablation_bars(one, f"ablation-bars-{one.dataset}{suffix}"),
+            None if table is None else ablation_figure(table, table.name),
+        ]
+    tables, figures = present(*items)
     intro = "The full model against itself without one part, paired by seed."
     if not tables:
         intro = (

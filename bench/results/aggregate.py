@@ -2,8 +2,9 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +12,10 @@ from bench.results.record import Record
 
 METRICS = ("accuracy", "precision", "recall", "f1", "auroc", "auprc")
 DDOF = 1
+
+# Hyperparameters that every model has: changed by the user they are a condition of the whole comparison. Any other
+# makes a model another one, with a row of its own.
+SHARED = ("d_model", "n_layers", "dropout")
 
 
 @dataclass(frozen=True)
@@ -52,7 +57,10 @@ class Mean:
 
 @dataclass(frozen=True)
 class Group:
-    """All seeds of one model under one condition: at most one record for each."""
+    """All seeds of one model under one condition: at most one record for each.
+
+    ``model`` is its name, and what the user changed of it alone.
+    """
 
     model: str
     records: tuple[Record, ...]
@@ -104,7 +112,7 @@ def compare(records: Iterable[Record]) -> list[Comparison]:
         current = _current(by_condition[condition])
         models: dict[str, list[Record]] = defaultdict(list)
         for record in current:
-            models[record.cell.model].append(record)
+            models[label_of(record)].append(record)
         groups = tuple(Group(model, tuple(models[model])) for model in sorted(models))
         comparisons.append(Comparison(condition, groups, len(by_condition[condition]) - len(current)))
     return comparisons
@@ -114,10 +122,16 @@ def _current(records: Sequence[Record]) -> list[Record]:
     """Return one record per model and seed: of the newest revision, then of the latest start."""
     newest: dict[tuple[str, int], Record] = {}
     for record in records:
-        name = (record.cell.model, record.cell.seed)
+        name = (label_of(record), record.cell.seed)
         if name not in newest or _age(record) > _age(newest[name]):
             newest[name] = record
     return [newest[name] for name in sorted(newest)]
+
+
+def label_of(record: Record) -> str:
+    """Return how a record's model is called: its name, and the hyperparameters that the user changed for it alone."""
+    changed = {name: value for name, value in _set_hyperparameters(record).items() if name not in SHARED}
+    return f"{record.cell.model} ({_as_text(changed)})" if changed else record.cell.model
 
 
 def _age(record: Record) -> tuple[int, int, str]:
@@ -129,7 +143,7 @@ def _age(record: Record) -> tuple[int, int, str]:
 
 
 def _changes(record: Record) -> str:
-    """Return what a preset or the user changed, as one text; models may differ in what applies to them."""
+    """Return what a preset or the user changed for all models alike, as one text."""
     settings = record.settings
     values = {**settings["training"], **settings["data"]}
     changed = {
@@ -137,4 +151,14 @@ def _changes(record: Record) -> str:
         for name, origin in settings["origins"].items()
         if name in values and origin in ("preset", "--set")
     }
-    return ", ".join(f"{name}={value}" for name, value in sorted(changed.items()))
+    shared = {name: value for name, value in _set_hyperparameters(record).items() if name in SHARED}
+    return _as_text(changed | shared)
+
+
+def _set_hyperparameters(record: Record) -> dict[str, Any]:
+    settings = record.settings
+    return {k: v for k, v in settings["hyperparameters"].items() if settings["origins"].get(k) == "--set"}
+
+
+def _as_text(values: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in sorted(values.items()))

@@ -48,8 +48,8 @@ class ChannelMixingRecord(AnalysisRecord):
 
     ``n_entries`` is the number of correlations of each side, over windows and pairs of channels; of those
     ``n_undefined`` (per seed) had a constant channel on one side and are left out on both. ``untrained`` is the same of
-    the layers as they were before training. ``arrays_sha256`` is of the file with the classes' mean matrices: ``before``
-    and ``after`` the trained layers, (seeds, classes, channels, channels).
+    the layers as they were before training. ``arrays_sha256`` is of the file with the classes' mean matrices:
+    ``before`` and ``after`` the trained layers, (seeds, classes, channels, channels).
     """
 
     cells: AnalysedCells

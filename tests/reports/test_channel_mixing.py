@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.reports.channel_mixing import correlation_lines, draw, mixing_figure, mixing_table
+from bench.reports.channel_mixing import Line, correlation_lines, draw, mixing_figure, mixing_table
 from bench.reports.style import figure_style
 from bench.results.channel_mixing import (
     BeforeAfter,
@@ -77,7 +77,7 @@ def test_figure_says_in_words_how_many_fall(tmp_path: Path) -> None:
 
 def test_figure_draws_numbers_that_are_not_known(tmp_path: Path) -> None:
     lines = correlation_lines(record_of(tmp_path, "adftd"))
-    unknown = type(lines[0])("nobody", (BeforeAfter(before=None, after=None),))
+    unknown = Line("nobody", (BeforeAfter(before=None, after=None),), ())
     with figure_style():
         figure = draw([*lines, unknown], [unknown])
     assert [text.get_text() for text in figure.axes[0].get_yticklabels()][-1] == "nobody"

@@ -66,6 +66,20 @@ def test_changed_settings_are_another_comparison(record: Record) -> None:
     assert [one.condition.changes for one in comparisons] == ["", "epochs=100"]
 
 
+@pytest.mark.parametrize(
+    ("name", "labels"),
+    [("d_model", [["transformer"], ["transformer"]]), ("d_ff", [["transformer", "transformer (d_ff=256)"]])],
+)
+def test_a_changed_hyperparameter_is_never_averaged_with_the_default(
+    record: Record, name: str, labels: list[list[str]]
+) -> None:
+    origins = record.settings["origins"] | {name: "--set"}
+    changed = record.settings | {"origins": origins}
+    comparisons = compare([with_score(record, 41, 0.5), with_score(record, 41, 0.7, settings=changed)])
+    assert [[group.model for group in one.groups] for one in comparisons] == labels
+    assert [one.n_superseded for one in comparisons] == [0] * len(labels)
+
+
 def test_a_revised_model_supersedes_its_old_records(record: Record) -> None:
     old = with_score(record, 41, 0.5)
     new = with_score(record, 41, 0.9, revisions={"model": 2, "trainer": 1}, key="cd" * 32)

@@ -1,0 +1,1 @@
+"""Analyses beside the results table: what each needs, computes and writes."""

@@ -1,0 +1,105 @@
+"""How operations, time and memory of each model grow with the length of the window, in inference.
+
+Source of the claim: MedMamba paper, section on efficiency (linear against quadratic).
+"""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from bench.errors import ModelError
+from bench.measure.flops import count_flops
+from bench.measure.machine import read_machine, warnings_of
+from bench.measure.probe import probe
+from bench.measure.process import DoesNotFitError, ProcessError, TookTooLongError
+from bench.measure.workload import Subject, Workload
+from bench.results.record import Environment
+from bench.results.scaling import ScalingCurve, ScalingPoint, ScalingRecord
+
+LENGTHS = (128, 256, 512, 1024, 2048, 4096)
+RUNS_S = 0.5
+"""A model runs this long at each length, once at least."""
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScalingPlan:
+    """Models, lengths and how long each model may take for all of its lengths.
+
+    The lengths replace ``n_times`` of the subjects.
+    """
+
+    subjects: Mapping[str, Subject]
+    dataset: str
+    lengths: Sequence[int]
+    batch: int
+    limit_s: float
+    environment: Environment
+
+
+def measure_scaling(plan: ScalingPlan, say: Say) -> ScalingRecord:
+    """Measure all models at all lengths; whoever calls this holds the device."""
+    session = datetime.now(UTC).isoformat(timespec="seconds")
+    before = read_machine(plan.environment.device)
+    curves = []
+    for name, subject in plan.subjects.items():
+        say(f"{name}: {', '.join(map(str, plan.lengths))} steps")
+        curves.append(_curve(subject, plan, say))
+    after = read_machine(plan.environment.device)
+    return ScalingRecord(
+        schema=1,
+        session=session,
+        dataset=plan.dataset,
+        n_channels=next(iter(plan.subjects.values())).n_channels,
+        batch=plan.batch,
+        limit_s=plan.limit_s,
+        environment=plan.environment,
+        curves=tuple(curves),
+        warnings=warnings_of(before, after, threads=plan.environment.threads, clocks_mhz=[]),
+    )
+
+
+def _curve(subject: Subject, plan: ScalingPlan, say: Say) -> ScalingCurve:
+    """Measure lengths in ascending order; after the first that does not fit or end, only operations are counted."""
+    sizes = [replace(subject, n_times=n_times) for n_times in sorted(plan.lengths)]
+    counted = [_operations(one, say) for one in sizes]
+    points, stopped = [], ""
+    deadline = time.monotonic() + plan.limit_s
+    for one, operations in zip(sizes, counted, strict=True):
+        point = ScalingPoint(n_times=one.n_times, operations=operations, message=stopped)
+        if not stopped:
+            point = _timed(one, point, plan, deadline)
+            stopped = point.message
+            if stopped:
+                say(f"{subject.model}: {stopped}")
+        points.append(point)
+    return ScalingCurve(
+        model=subject.model, hyperparameters=dict(subject.hyperparameters), points=tuple(points)
+    )
+
+
+def _operations(subject: Subject, say: Say) -> int | None:
+    try:
+        return count_flops(subject.build, subject.n_times, subject.n_channels).total
+    except ModelError as error:
+        say(f"{subject.model}: {error}")
+        return None
+
+
+def _timed(subject: Subject, point: ScalingPoint, plan: ScalingPlan, deadline: float) -> ScalingPoint:
+    """Add time and memory to a point, or why there are none."""
+    left_s = deadline - time.monotonic()
+    stop = f"stopped at {point.n_times} steps: "
+    if left_s <= 0:
+        return point.model_copy(update={"message": f"{stop}the limit of {plan.limit_s:g} s is used up"})
+    try:
+        found = probe(subject, Workload("inference", plan.batch), limit_s=left_s, at_least_s=RUNS_S)
+    except TookTooLongError:
+        return point.model_copy(update={"message": f"{stop}not done within the limit of {plan.limit_s:g} s"})
+    except DoesNotFitError:
+        return point.model_copy(update={"message": f"{stop}batch {plan.batch} does not fit in memory"})
+    except ProcessError as error:
+        return point.model_copy(update={"message": f"{stop}{error}"})
+    return point.model_copy(update={"seconds": found.seconds, "memory_bytes": found.memory_bytes})

@@ -1,0 +1,238 @@
+"""The tables on efficiency: what models take, how fast they are, and how that compares with the paper's figure."""
+
+from collections.abc import Sequence
+
+from bench.reports.efficiency_panels import Panel, describe_panels, numbered
+from bench.reports.suite import in_paper_order
+from bench.reports.table import Block, Cell, Footnotes, Row, Table
+from bench.results import published
+from bench.results.efficiency import Condition, Mode
+from bench.results.timings import summarise
+
+MILLION, GIGA, MIB = 1e6, 1e9, 2**20
+
+
+def cost_table(found: Sequence[Panel]) -> Table:
+    """Return parameters, operations, memory and time to load: one block per panel."""
+    workloads = _workloads(found)
+    notes = Footnotes()
+    blocks = tuple(
+        Block(
+            numbered(number, panel),
+            tuple(_cost_row(panel, name, workloads, notes) for name in panel.records),
+        )
+        for number, panel in enumerate(found, start=1)
+    )
+    return Table(
+        name="efficiency-cost",
+        title="What the models take",
+        columns=(
+            "Parameters, M",
+            "in forward, M",
+            "GFLOP per window",
+            "load, s",
+            *(f"{_short(mode)} {batch}" for mode, batch in workloads),
+        ),
+        groups=(("", 4), ("peak memory, MiB", len(workloads))),
+        blocks=blocks,
+        caption=f"{_COST_CAPTION} {describe_panels(found)}",
+        footnotes=(*notes.texts, *_warnings(found)),
+        unit="mixed",
+        digits=3,
+    )
+
+
+def _cost_row(panel: Panel, name: str, workloads: Sequence[tuple[Mode, int]], notes: Footnotes) -> Row:
+    record = panel.records[name]
+    operations = record.operations
+    cells = [
+        _cell(record.parameters.total / MILLION),
+        _cell(record.parameters.forward / MILLION),
+        Cell() if operations is None else _cell(operations.total / GIGA),
+        _cell(record.load_s),
+    ]
+    for mode, batch in workloads:
+        condition = record.condition(mode, batch)
+        if condition is None or condition.memory_bytes is None:
+            cells.append(Cell(note=_trouble(name, condition, notes)))
+        else:
+            cells.append(_cell(condition.memory_bytes / MIB, note=_smaller_batch(name, condition, notes)))
+    return Row(name, tuple(cells))
+
+
+def speed_table(found: Sequence[Panel]) -> Table:
+    """Return latency at batch 1, throughput in inference and in training: one block per panel."""
+    workloads = _workloads(found)
+    latency = ("inference", 1) in workloads
+    rates = [one for one in workloads if one != ("inference", 1)]
+    notes = Footnotes()
+    blocks = []
+    for number, panel in enumerate(found, start=1):
+        rows = []
+        for name in panel.records:
+            cells = list(_latency_cells(panel, name, notes)) if latency else []
+            cells += [_rate_cell(panel, name, mode, batch, notes) for mode, batch in rates]
+            rows.append(Row(name, tuple(cells)))
+        blocks.append(Block(numbered(number, panel), tuple(rows)))
+    return Table(
+        name="efficiency-speed",
+        title="How fast the models are",
+        columns=(
+            *(("latency, ms", "95th percentile, ms") if latency else ()),
+            *(f"{_short(mode)} {batch}, windows/s" for mode, batch in rates),
+        ),
+        blocks=tuple(blocks),
+        caption=f"{_SPEED_CAPTION} {describe_panels(found)}",
+        footnotes=(*notes.texts, *_warnings(found)),
+        unit="mixed",
+        digits=3,
+    )
+
+
+def _latency_cells(panel: Panel, name: str, notes: Footnotes) -> tuple[Cell, Cell]:
+    condition = panel.records[name].condition("inference", 1)
+    if condition is None or not condition.rounds:
+        empty = Cell(note=_trouble(name, condition, notes))
+        return empty, empty
+    seconds = summarise(condition.rounds)
+    scale = [None if one is None else 1000 * one for one in (seconds.low, seconds.high)]
+    median = _cell(1000 * seconds.median, scale[0], scale[1], note=_quality(condition, notes))
+    return median, _cell(1000 * seconds.p95)
+
+
+def _rate_cell(panel: Panel, name: str, mode: Mode, batch: int, notes: Footnotes) -> Cell:
+    condition = panel.records[name].condition(mode, batch)
+    if condition is None or not condition.rounds or condition.batch is None:
+        return Cell(note=_trouble(name, condition, notes))
+    seconds, n = summarise(condition.rounds), condition.batch
+    # The slow end of the seconds is the low end of the rate.
+    low, high = (None if one is None else n / one for one in (seconds.high, seconds.low))
+    note = _smaller_batch(name, condition, notes) or _quality(condition, notes)
+    return _cell(n / seconds.median, low, high, note=note)
+
+
+def ratio_table(found: Sequence[Panel]) -> Table:
+    """Return MedMamba's speed over every model's, each panel a column, beside the published ratios."""
+    names = in_paper_order({name for panel in found for name in panel.records})
+    notes = Footnotes()
+    rows = [
+        Row(name, (*(_ratio_cell(panel, name, notes) for panel in found), *_published_cells(name)))
+        for name in names
+    ]
+    return Table(
+        name="efficiency-ratio",
+        title="How many times as fast as each model MedMamba is",
+        columns=(
+            *(numbered(number, panel) for number, panel in enumerate(found, start=1)),
+            "ratio",
+            "thousand windows/s",
+        ),
+        groups=(("measured here", len(found)), ("published, RTX 3090", 2)),
+        blocks=(Block("", tuple(rows)),),
+        caption=f"{_RATIO_CAPTION} {describe_panels(found)}",
+        footnotes=(*notes.texts, *_warnings(found)),
+        unit="times",
+        digits=2,
+    )
+
+
+def _ratio_cell(panel: Panel, name: str, notes: Footnotes) -> Cell:
+    if name not in panel.records:
+        return Cell()
+    ratio = panel.ratio(name)
+    if ratio is None:
+        return Cell(note=notes.number("no pair of timings from one session"))
+    note = notes.number("fewer than six common rounds: no interval") if ratio.low is None else None
+    return _cell(ratio.median, ratio.low, ratio.high, note=note)
+
+
+def _published_cells(name: str) -> tuple[Cell, Cell]:
+    """Return the printed ratio and throughput; a range becomes its middle and half its length."""
+    rates = {one.model: one for one in published.efficiency() if one.quantity == "throughput"}
+    if name not in rates:
+        return Cell(), Cell()
+    ours, theirs = rates["medmamba"], rates[name]
+    low, high = ours.low / theirs.high, ours.high / theirs.low
+    return _range(low, high), _range(theirs.low, theirs.high)
+
+
+def _range(low: float, high: float) -> Cell:
+    text = f"{low:.1f}" if round(low, 1) == round(high, 1) else f"{low:.1f} to {high:.1f}"
+    return Cell((low + high) / 2, low=low, high=high, text=text)
+
+
+def _cell(
+    value: float | None, low: float | None = None, high: float | None = None, *, note: int | None = None
+) -> Cell:
+    """Return a number with three digits that count and, if there is one, its interval in percent."""
+    if value is None:
+        return Cell(note=note)
+    spread = "" if low is None or high is None else f" ±{max(1, round(50 * (high - low) / value))}%"
+    return Cell(value, low=low, high=high, text=three_digits(value) + spread, note=note)
+
+
+def three_digits(value: float) -> str:
+    """Return a positive number with three digits that count, without an exponent."""
+    if value == 0:
+        return "0"
+    if value >= 100:
+        return f"{value:.0f}"
+    text = f"{value:.3g}"
+    return text if "e" not in text else f"{value:.6f}"
+
+
+def _trouble(name: str, condition: Condition | None, notes: Footnotes) -> int | None:
+    return None if condition is None else notes.number(f"{name}: {condition.message}")
+
+
+def _smaller_batch(name: str, condition: Condition, notes: Footnotes) -> int | None:
+    if condition.batch is None or condition.batch == condition.batch_asked:
+        return None
+    return notes.number(
+        f"{name}: batch {condition.batch}, the largest by halving {condition.batch_asked} that fits in memory"
+    )
+
+
+def _quality(condition: Condition, notes: Footnotes) -> int | None:
+    if summarise(condition.rounds).half_width is None:
+        return notes.number("stopped at the time limit with fewer than six rounds: no interval")
+    if condition.stop == "time limit":
+        return notes.number("stopped at the time limit before the interval was as narrow as asked")
+    return None
+
+
+def _workloads(found: Sequence[Panel]) -> list[tuple[Mode, int]]:
+    return sorted({one for panel in found for one in panel.workloads})
+
+
+def _short(mode: Mode) -> str:
+    return {"inference": "inference at", "training": "training at"}[mode]
+
+
+def _warnings(found: Sequence[Panel]) -> list[str]:
+    texts = {
+        f"{panel.key.device_name}, {record.session}: {text}"
+        for panel in found
+        for record in panel.records.values()
+        for text in record.warnings
+    }
+    return sorted(texts)
+
+
+_COST_CAPTION = (
+    "Parameters are trainable ones, all and those that take part in classification. Operations of one window's "
+    "forward pass: products (two for a multiplication and its addition), convolutions, Fourier transforms, scans; "
+    "attention in its plain form. Peak memory beyond a process without a model: on a GPU what was allocated, on a CPU "
+    "the resident set, each workload in a fresh process. Load: building the model with its weights on the device. "
+    "The number after inference and training is the batch."
+)
+_SPEED_CAPTION = (
+    "Medians over rounds in which the models took turns, device synchronised, after a warm-up, random windows; a "
+    "training step is forward, backward, clipping and optimiser. The percentage is half the interval of the median at "
+    "95 percent from order statistics. Latency is that of batch 1, its 95th percentile over single runs. Numbers of "
+    "different blocks are of different devices or sizes and cannot be compared."
+)
+_RATIO_CAPTION = (
+    "Windows per second of MedMamba over those of the model in inference at the paper's batch of 256, or the largest "
+    "measured: above 1 MedMamba is faster. Median over rounds, paired; half of its 95 percent interval in percent."
+)

@@ -1,0 +1,142 @@
+from collections.abc import Callable
+
+import matplotlib.figure
+import pytest
+
+from bench.analyze import scaling
+from bench.analyze.scaling import ScalingPlan, measure_scaling
+from bench.measure.child import Loaded
+from bench.measure.probe import Probe
+from bench.measure.process import DoesNotFitError, TookTooLongError
+from bench.measure.workload import Subject, Workload
+from bench.reports import style
+from bench.reports.scaling import draw, line_look, scaling_figure, scaling_table
+from bench.results.record import Environment
+from bench.results.scaling import ScalingCurve, ScalingPoint, ScalingRecord, fit_exponent
+from tests.measure.subjects import make_subject
+
+ENVIRONMENT = Environment(
+    device="cpu", device_name="test", threads=1, precision="float32", deterministic=True, scan_backend=None,
+    platform="test", versions={"torch": "2"},
+)  # fmt: skip
+LENGTHS = (128, 256, 512, 1024, 2048, 4096)
+BROKEN: dict[str, Callable[[], Exception]] = {
+    "stopped at 1024 steps: not done within the limit of 60 s": lambda: TookTooLongError("late"),
+    "stopped at 1024 steps: batch 4 does not fit in memory": lambda: DoesNotFitError("killed"),
+}
+
+
+def make_curve(model: str, cost: Callable[[int], float]) -> ScalingCurve:
+    points = [
+        ScalingPoint(
+            n_times=n, operations=round(1e6 * cost(n)), seconds=(cost(n),), memory_bytes=round(1e3 * cost(n))
+        )
+        for n in LENGTHS
+    ]
+    return ScalingCurve(model=model, hyperparameters={}, points=tuple(points))
+
+
+def make_plan(lengths: tuple[int, ...] = (32, 64)) -> ScalingPlan:
+    return ScalingPlan(
+        subjects={"transformer": make_subject()},
+        dataset="adftd",
+        lengths=lengths,
+        batch=4,
+        limit_s=60.0,
+        environment=ENVIRONMENT,
+    )
+
+
+def make_record(*curves: ScalingCurve) -> ScalingRecord:
+    return ScalingRecord(
+        schema=1, session="2026-01-01", dataset="adftd", n_channels=19, batch=4, limit_s=60.0,
+        environment=ENVIRONMENT, curves=curves,
+    )  # fmt: skip
+
+
+def quietly(_line: str) -> None:
+    pass
+
+
+@pytest.mark.parametrize("exponent", [0.0, 1.0, 2.0])
+def test_exponent_of_a_power_law_is_exact(exponent: float) -> None:
+    found = fit_exponent(make_curve("medmamba", lambda n: n**exponent), "seconds")
+    assert found is not None
+    assert (found.value, found.error, found.n_points) == pytest.approx((exponent, 0.0, 4), abs=1e-9)
+
+
+def test_curvature_shows_in_the_error() -> None:
+    """Linear and quadratic parts in one: the exponent is between, and known less well."""
+    found = fit_exponent(make_curve("transformer", lambda n: 1000 * n + n**2), "seconds")
+    assert found is not None
+    assert 1.2 < found.value < 1.9
+    assert found.error > 0.03
+
+
+def test_error_is_that_of_the_textbook() -> None:
+    """Four points at 0, 1, 2, 3 octaves whose logarithms are off a line of slope 1 by 1, -1, -1, 1 (base 2)."""
+    off: dict[int, float] = {512: 2.0, 1024: 0.5, 2048: 0.5, 4096: 2.0}
+    found = fit_exponent(make_curve("m", lambda n: n * off.get(n, 1.0)), "seconds")
+    assert found is not None
+    assert (found.value, found.error) == pytest.approx((1.0, (4 / 2 / 5) ** 0.5))
+
+
+def test_two_points_have_no_exponent() -> None:
+    curve = make_curve("m", float)
+    short = curve.model_copy(update={"points": curve.points[:4]})
+    assert fit_exponent(short, "seconds") is None
+
+
+def test_lengths_are_measured_in_fresh_processes() -> None:
+    (curve,) = measure_scaling(make_plan(), quietly).curves
+    assert [one.n_times for one in curve.points] == [32, 64]
+    assert all(one.operations and one.seconds and one.memory_bytes for one in curve.points)
+
+
+@pytest.mark.parametrize("said", BROKEN)
+def test_model_stops_at_its_limit_and_says_so(said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def probe(subject: Subject, workload: Workload, *, limit_s: float, at_least_s: float) -> Probe:
+        asked.append(subject.n_times)
+        if subject.n_times >= 1024:
+            raise BROKEN[said]()
+        return Probe(workload, Loaded(0.1, 1, None), (at_least_s, limit_s), 10)
+
+    monkeypatch.setattr(scaling, "probe", probe)
+    (curve,) = measure_scaling(make_plan(LENGTHS), quietly).curves
+    assert asked == [128, 256, 512, 1024]
+    assert [bool(one.seconds) for one in curve.points] == [True] * 3 + [False] * 3
+    assert {one.message for one in curve.points[3:]} == {said}
+    assert all(one.operations for one in curve.points)
+
+
+def test_table_shows_exponents_and_where_a_model_stopped() -> None:
+    curve = make_curve("transformer", lambda n: float(n**2))
+    stopped = curve.points[-1].model_copy(update={"seconds": (), "message": "stopped at 4096 steps: late"})
+    record = make_record(curve.model_copy(update={"points": (*curve.points[:-1], stopped)}))
+    table = scaling_table(record)
+    ((row,),) = [block.rows for block in table.blocks]
+    assert row.cells[0].mean == pytest.approx(2.0)
+    assert row.cells[-1].text == "2048"
+    assert table.footnotes[0] == "transformer: stopped at 4096 steps: late"
+
+
+def test_table_says_batch_device_and_range_of_the_fit() -> None:
+    caption = scaling_table(make_record(make_curve("medmamba", float))).caption
+    for said in ("lengths from 512", "batch 4", "test (cpu), 1 thread, float32"):
+        assert said in caption
+
+
+def test_figure_draws_every_model_in_every_panel() -> None:
+    record = make_record(make_curve("medmamba", float), make_curve("transformer", lambda n: float(n**2)))
+    with style.figure_style():
+        figure = draw(record.curves, record.batch)
+    assert isinstance(figure, matplotlib.figure.Figure)
+    assert [len(axes.lines) for axes in figure.axes] == [2, 2, 2]
+    assert "exponent 1.00" in scaling_figure(record).alt
+
+
+def test_lines_differ_in_more_than_colour() -> None:
+    looks = [line_look(number, f"model {number}") for number in range(12)]
+    assert len({(look["marker"], look["linestyle"]) for look in looks}) == 12

@@ -1,0 +1,38 @@
+"""``bench plan`` and what ``bench run --dry-run`` expects."""
+
+import re
+from pathlib import Path
+
+from tests.cli.conftest import SMALL, Bench
+from tests.run.conftest import OWN
+
+
+def grid(data: Path, models: str) -> list[object]:
+    return ["--models", models, "--datasets", "uci-har", "--data", data, "--out", "r"]
+
+
+def test_plan_tries_each_kind_once_and_uses_records_afterwards(bench: Bench, data: Path) -> None:
+    arguments = [*grid(data, "transformer"), *SMALL, "--seeds", "41-43"]
+    tried = bench("plan", *arguments, "--budget", "1")
+    assert tried.code == 0, tried.err
+    assert tried.err.count("tried transformer on uci-har") == 1
+    assert re.search(
+        r"transformer +uci-har +3 cells +\S+ s each, +[0-9.]+ GiB, give or take .* \(a trial", tried.out
+    )
+    assert "in all: " in tried.out
+
+    assert bench("run", *grid(data, "transformer"), *SMALL).code == 0
+    known = bench("plan", *arguments)
+    assert "tried" not in known.err
+    assert re.search(r"transformer +uci-har +2 cells .* \(1 record\)", known.out)
+
+    dry = bench("run", "--dry-run", *arguments[:-2], "--seeds", "41-43")
+    assert " for 2 of the 2 cells that are not done" in dry.out
+
+
+def test_a_trial_that_fails_is_said_and_the_others_are_told(bench: Bench, data: Path) -> None:
+    done = bench("plan", *grid(data, f"{OWN}:Raises,{OWN}:Good"), "--seeds", "41", "--device", "cpu")
+    assert done.code == 0, done.err
+    assert "Unpicklable: mistake 42" in done.out
+    assert re.search(r"Good +uci-har +1 cells +\S+ s each", done.out)
+    assert "not counted: 1 cells" in done.out
