@@ -10,6 +10,12 @@ ANALYSES = {
         "bench.cli.centralization",
         "How centralized signals are (SCI, DIC), beside the published table.",
     ),
+    "channel-mixing": (
+        "bench.cli.channel_mixing",
+        "What trained channel mixing does to the correlations of channels.",
+    ),
+    "embedding": ("bench.cli.embedding", "Whether features separate classes or persons; t-SNE maps."),
+    "theory": ("bench.cli.theory", "The paper's propositions, put to the test."),
     "missing-sensors": (
         "bench.cli.missing_sensors",
         "Macro F1 when channels are missing, channel dropout on and off.",

@@ -78,7 +78,7 @@ def embedding_table(records: Sequence[EmbeddingRecord]) -> Table:
         blocks.append(Block(_heading(by_dataset[dataset][0]), (*ordered, _chance(by_dataset[dataset][0]))))
     return Table(
         name=NAME,
-        title="Do features separate classes or persons?",
+        title="What features separate: classes or persons",
         columns=(*(heading for _, heading in COLUMNS), "clusters by"),
         blocks=tuple(blocks),
         caption=_table_caption(records),

@@ -14,6 +14,7 @@ ANALYSES = {
     "channel-mixing": ("Channel mixing", "bench.reports.channel_mixing"),
     "embedding": ("Embedding", "bench.reports.embedding"),
     "missing-sensors": ("Missing sensors", "bench.reports.missing_sensors"),
+    "theory": ("Propositions", "bench.reports.theory"),
     "scales": ("What the scales see", "bench.reports.scales"),
     "scaling": ("Scaling", "bench.reports.scaling"),
 }

@@ -153,7 +153,7 @@ def test_command_prints_and_writes(folder: Path, trained: Trained) -> None:
         *("--models", "medmamba", "--datasets", "uci-har", "--out", folder, "--data", trained.data),
         *("--windows", 60),
     )
-    assert "Do features separate classes or persons?" in done.output
+    assert "What features separate: classes or persons" in done.output
     assert written(folder, "embedding-class") == {".pdf", ".svg", ".png", ".txt"}
     assert written(folder, "embedding-subject") == {".pdf", ".svg", ".png", ".txt"}
     assert written(folder, "embedding") == {".tex", ".md", ".csv"}

@@ -1,0 +1,84 @@
+"""``bench analyze embedding``: whether a model's features separate classes or persons."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from bench.cli.analyses import results_folder, root_for, show
+from bench.cli.options import data_option, out_option, report_folder
+
+if TYPE_CHECKING:
+    from bench.results.record import Record
+
+PAPER_MODELS, PAPER_DATASETS = "medformer,medmamba", "adftd,ptb-xl"
+
+
+@click.command("embedding")
+@click.option("--models", help=f"Names, a comma list, or all. [default: those trained of {PAPER_MODELS}]")
+@click.option(
+    "--datasets", help=f"Names, a comma list, or all. [default: those trained on of {PAPER_DATASETS}]"
+)
+@click.option(
+    "--windows",
+    type=click.IntRange(min=20),
+    default=1500,
+    show_default=True,
+    help="At most, of each test part.",
+)
+@data_option
+@out_option
+def command(
+    models: str | None, datasets: str | None, windows: int, data: Path | None, out: Path | None
+) -> None:
+    """Map the features of test windows by t-SNE, and measure whether they cluster by class or by subject.
+
+    \b
+    bench analyze embedding
+    bench analyze embedding --models medmamba,patchtst --datasets uci-har --data DIR --out results
+    """
+    from bench.analyze.embedding import run
+    from bench.cli.measuring import say
+    from bench.reports.embedding import embedding_report
+
+    results = results_folder(out)
+    for records in _chosen(results, models, datasets):
+        cell = records[0].cell
+        say(f"{cell.model} on {cell.dataset}: {len(records)} seeds")
+        run(results, records, root_for(records, data), n_windows=windows)
+    show(*embedding_report(results), report_folder(out))
+
+
+def _chosen(results: Path, models: str | None, datasets: str | None) -> "list[list[Record]]":
+    """Return the cells of each model on each dataset; what was named has to be there, of the paper's what is there.
+
+    Raises
+    ------
+    UsageError
+        A name is unknown.
+    RecordError
+        There are no such cells.
+    """
+    from bench.analyze.trained import alike, trained_cells
+    from bench.cli.measuring import say
+    from bench.datasets import registry as known_datasets
+    from bench.errors import RecordError
+    from bench.models import registry as known_models
+    from bench.plan.select import parse_names
+
+    with_classes = known_datasets.names(all_only=True)
+    names = parse_names(
+        "model", models or PAPER_MODELS, known_models.names(), known_models.names(all_only=True)
+    )
+    found, missing = [], []
+    for dataset in parse_names("dataset", datasets or PAPER_DATASETS, with_classes, with_classes):
+        for model in names:
+            try:
+                found.append(alike(trained_cells(results, model, dataset))[0])
+            except RecordError as error:
+                missing.append(error)
+    if missing and (not found or (models and datasets)):
+        raise missing[0]
+    for error in missing:
+        say(f"left out: {error}")
+    return found

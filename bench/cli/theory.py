@@ -1,0 +1,55 @@
+"""``bench analyze theory``: the paper's propositions put to the test."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from bench.cli.analyses import results_folder, root_for
+from bench.cli.options import data_option, out_option, report_folder
+
+if TYPE_CHECKING:
+    from bench.analyze.theory import Trained
+
+
+@click.command("theory")
+@click.option("--datasets", help="Of the trained cells. [default: all on which the model is trained]")
+@click.option(
+    "--model", default="medmamba", show_default=True, help="MedMamba or a variant that mixes channels."
+)
+@data_option
+@out_option
+def command(datasets: str | None, model: str, data: Path | None, out: Path | None) -> None:
+    """Check the paper's five propositions numerically; print for each what was claimed, checked and found.
+
+    The first needs trained cells; the others are checked without any.
+
+    \b
+    bench analyze theory
+    bench analyze theory --datasets ptb-xl --data DIR --out results
+    """
+    from bench.analyze.theory import run
+    from bench.cli.measuring import say
+    from bench.reports.efficiency import write_report
+    from bench.reports.theory import theory_report, to_text
+
+    results = results_folder(out)
+    record = run(results, _trained(results, model, datasets, data), say)
+    click.echo(to_text(record))
+    click.echo("files:")
+    for path in write_report(*theory_report(results), report_folder(out)):
+        click.echo(f"  {path}")
+
+
+def _trained(results: Path, model: str, text: str | None, data: Path | None) -> "list[Trained]":
+    from bench.analyze.theory import Trained
+    from bench.analyze.trained import alike, trained_cells
+    from bench.datasets import registry
+    from bench.plan.select import parse_names
+    from bench.results.store import read_all
+
+    done = {one.cell.dataset for one in read_all(results)[0] if one.is_done and one.cell.model == model}
+    known = registry.names(all_only=True)
+    names = sorted(done) if text is None else parse_names("dataset", text, known, known)
+    found = [alike(trained_cells(results, model, name))[0] for name in names]
+    return [Trained(records, root_for(records, data)) for records in found]
