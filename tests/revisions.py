@@ -39,17 +39,24 @@ def model_outputs(name: str) -> list[float]:
 def trainer_outputs() -> list[float]:
     """Losses of a short training with a warm-up, label smoothing and weight averaging."""
     fit = Fit(
-        make_model(), make_part("abc", 0), make_part("de", 1), training(weight_averaging=True, epochs=3), seed=41
+        make_model(),
+        make_part("abc", 0),
+        make_part("de", 1),
+        training(weight_averaging=True, epochs=3),
+        seed=41,
     )
     while not fit.finished:
         fit.run_epoch()
-    return [value for epoch in fit.history for value in (epoch.train_loss, epoch.val_loss, epoch.learning_rate)]
+    return [
+        value for epoch in fit.history for value in (epoch.train_loss, epoch.val_loss, epoch.learning_rate)
+    ]
 
 
 def current() -> dict[str, dict[str, Any]]:
     """Revision and outputs of every model and of the trainer, as the code is now."""
     found = {
-        name: {"revision": registry.revision(name), "outputs": model_outputs(name)} for name in registry.names()
+        name: {"revision": registry.revision(name), "outputs": model_outputs(name)}
+        for name in registry.names()
     }
     found["trainer"] = {"revision": TRAINER_REVISION, "outputs": trainer_outputs()}
     return found

@@ -20,7 +20,9 @@ def test_a_model_computes_what_its_revision_computed(name: str) -> None:
 
 def test_the_trainer_computes_what_its_revision_computed() -> None:
     assert KNOWN["trainer"]["revision"] == TRAINER_REVISION, ADVICE
-    assert trainer_outputs() == pytest.approx(KNOWN["trainer"]["outputs"], rel=1e-4, abs=1e-6), "bump REVISION"
+    assert trainer_outputs() == pytest.approx(KNOWN["trainer"]["outputs"], rel=1e-4, abs=1e-6), (
+        "bump REVISION"
+    )
 
 
 def test_nothing_is_kept_of_models_that_are_gone() -> None:

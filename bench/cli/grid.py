@@ -2,13 +2,16 @@
 
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from bench.cli.options import default_data
 from bench.plan.grid import PlannedCell, Request
 from bench.plan.request import make_request
+
+if TYPE_CHECKING:
+    from bench.run.grid import Summary
 
 
 def split_request(options: dict[str, Any], data: Path | None) -> tuple[Request, dict[str, Any]]:
@@ -22,6 +25,7 @@ def split_request(options: dict[str, Any], data: Path | None) -> tuple[Request, 
         recipe_name=rest.pop("recipe"),
         assignments=rest.pop("assignments"),
         data=data or default_data(),
+        ablation=rest.pop("ablation", False),
     )
     return request, rest
 
@@ -67,14 +71,21 @@ def ready_data(request: Request, data: Path | None) -> Path:
     return demo_root()
 
 
-def run_and_report(request: Request, data: Path, out: Path, report: Path, options: dict[str, Any]) -> int:
-    """Run the grid, render the report, and return the exit code."""
+def run_cells(request: Request, data: Path, out: Path, options: dict[str, Any]) -> "Summary":
+    """Train the cells that are not done and say how it went."""
+    from bench.plan.shard import parse_shard
     from bench.run.grid import Resources, execute
 
-    summary = execute(request, data, out, Resources(**options))
+    shard = options.pop("shard")
+    resources = Resources(**options, shard=None if shard is None else parse_shard(shard))
+    summary = execute(request, data, out, resources)
     click.echo(f"cells: {summary}", err=True)
-    if summary.n_bad < sum(summary.outcomes.values()):
-        from bench.cli.report import render_and_print
+    return summary
 
-        render_and_print(out, report)
-    return 1 if summary.n_bad else 0
+
+def measure(request: Request, out: Path, preset_name: str) -> None:
+    """Measure the cost of the request's models at one dataset's shape, ADFTD's where it is in the grid."""
+    from bench.cli.measuring import measure_missing
+
+    dataset = "adftd" if "adftd" in request.datasets else request.datasets[0]
+    measure_missing(out, request.models, dataset, preset_name)

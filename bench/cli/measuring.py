@@ -124,6 +124,12 @@ def _wide(model: str) -> dict[str, Any]:
 
 def measure_and_report(out: Path, report: Path, options: Mapping[str, Any]) -> None:
     """Measure, write the records, print the tables and write the report's files."""
+    measure_and_write(out, options)
+    show(out, report)
+
+
+def measure_and_write(out: Path, options: Mapping[str, Any]) -> None:
+    """Measure and write the records."""
     from bench.measure.exclusive import measuring
     from bench.results.efficiency import write_efficiency
     from bench.results.store import require_writable
@@ -137,7 +143,38 @@ def measure_and_report(out: Path, report: Path, options: Mapping[str, Any]) -> N
             say(f"{plan.task.dataset}, width {plan.width}: {len(plan.subjects)} models")
             for record in measure(plan, say):
                 write_efficiency(out, record)
-    show(out, report)
+
+
+def measure_missing(out: Path, names: Sequence[str], dataset: str, preset_name: str) -> None:
+    """Measure the models that a results folder has no measurement of at a preset's sizes, and write the records."""
+    from bench.results.efficiency import read_efficiency
+
+    known = {
+        one.model
+        for one in read_efficiency(out)[0]
+        if one.task.dataset == dataset and one.preset == preset_name
+    }
+    missing = [name for name in names if name not in known]
+    if not missing:
+        say("efficiency: measured already")
+        return
+    sizes = preset(preset_name).efficiency
+    measure_and_write(
+        out,
+        {
+            "models": ",".join(missing),
+            "datasets": dataset,
+            "widths": "script",
+            "batch": sizes.batch,
+            "train_batch": sizes.train_batch,
+            "time_limit": sizes.time_limit,
+            "preset": preset_name,
+            "device": "auto",
+            "threads": None,
+            "memory": None,
+            "interval": 5.0,
+        },
+    )
 
 
 def _plans(options: Mapping[str, Any]) -> Sequence[Any]:

@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from bench.cli.options import data_option, default_results, grid_options, out_option, report_folder
+from bench.cli.report import render_and_print
 
 
 @click.command("run")
@@ -20,13 +21,27 @@ from bench.cli.options import data_option, default_results, grid_options, out_op
 @click.option(
     "--cell-timeout", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="Per cell."
 )
+@click.option("--shard", metavar="I/N", help="Only every N-th cell, from the I-th: for job arrays.")
+@click.option("--backend", type=click.Choice(["local", "ray"]), default="local", show_default=True)
+@click.option("--address", help="Of the Ray cluster. [default: a local one]")
+@click.option("--deterministic", is_flag=True, help="On CUDA: deterministic algorithms only; recorded.")
+@click.option(
+    "--ablation/--no-ablation", default=True, show_default=True, help="MedMamba's variants on ADFTD."
+)
+@click.option(
+    "--efficiency/--no-efficiency",
+    default=None,
+    help="Measure the models' cost after the cells. [default: with --models all]",
+)
 @click.option("--dry-run", is_flag=True, help="Show the cells and what is done; train nothing.")
 @click.option("--skip-missing", is_flag=True, help="Run the datasets that are there.")
 @click.option("--allow-skipped", is_flag=True, help="Accept more than 1 percent of damaged records.")
 @click.option("--retry-failed", is_flag=True, help="Train cells again whose record says they failed.")
 @click.option("--fail-fast", is_flag=True, help="Stop at the first cell that fails.")
 def command(data: Path | None, out: Path | None, dry_run: bool, **options: Any) -> None:
-    """Train the cells of a grid that are not done, then render the report.
+    """Train the cells of a grid that are not done, measure the models' cost, and render the report.
+
+    With medmamba and adftd in the grid its three reduced variants are trained on adftd too.
 
     \b
     bench run --preset demo
@@ -35,10 +50,16 @@ def command(data: Path | None, out: Path | None, dry_run: bool, **options: Any) 
     """
     from bench.cli import grid
 
+    measure = options.pop("efficiency")
+    measured_by = options["preset"] if (options["models"] == "all" if measure is None else measure) else None
     request, options = grid.split_request(options, data)
     results = out or default_results()
     if dry_run:
         grid.show_plan(grid.planned_cells(request, data, results, skip_missing=options["skip_missing"]))
-    else:
-        root = grid.ready_data(request, data)
-        raise SystemExit(grid.run_and_report(request, root, results, report_folder(out), options))
+        return
+    summary = grid.run_cells(request, grid.ready_data(request, data), results, options)
+    if summary.n_bad < summary.n_cells:
+        if measured_by is not None:
+            grid.measure(request, results, measured_by)
+        render_and_print(results, report_folder(out))
+    raise SystemExit(1 if summary.n_bad else 0)

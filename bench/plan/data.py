@@ -38,6 +38,8 @@ def cell_data(settings: CellSettings, manifest: Manifest) -> CellData:
         normalisation=settings.data.normalisation or facts.normalisation,
         split_origin=split.origin,
         class_names=facts.class_names,
+        n_times=facts.n_times,
+        n_channels=facts.n_channels,
         parts=parts,
         n_train_windows_used=min(n_train, settings.training.max_train_windows or n_train),
         n_skipped_records=manifest.provenance.n_skipped,

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from bench.datasets.manifest import Manifest
+from bench.plan.ablation import DATASET, ablation_variants
 from bench.plan.cell import Cell
 from bench.plan.data import cell_data
 from bench.results.record import CellName, Record
@@ -17,7 +18,7 @@ Status = Literal["done", "to do", "failed", "not prepared"]
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What the user asked for."""
+    """What the user asked for; ``ablation`` adds the variants of MedMamba on ADFTD where both are in the grid."""
 
     models: Sequence[str]
     datasets: Sequence[str]
@@ -25,6 +26,7 @@ class Request:
     recipe: str
     preset: Preset
     assignments: Mapping[str, Any]
+    ablation: bool = False
 
     def only(self, datasets: Sequence[str]) -> "Request":
         """Return the same request on some of its datasets."""
@@ -32,18 +34,18 @@ class Request:
 
     def settings(self) -> list[CellSettings]:
         """Return the settings of every cell: datasets outermost, so that early results compare models."""
-        return [
-            resolve(
-                model,
-                dataset,
-                seed,
-                recipe_name=self.recipe,
-                preset=self.preset,
-                assignments=self.assignments,
-            )
+        cells = [
+            (model, dataset, seed)
             for dataset in self.datasets
             for seed in self.seeds
             for model in self.models
+        ]
+        if self.ablation:
+            variants = ablation_variants(self.models, self.datasets)
+            cells += [(variant, DATASET, seed) for seed in self.seeds for variant in variants]
+        return [
+            resolve(*one, recipe_name=self.recipe, preset=self.preset, assignments=self.assignments)
+            for one in cells
         ]
 
 

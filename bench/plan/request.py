@@ -44,8 +44,11 @@ def make_request(
     recipe_name: str | None,
     assignments: Sequence[str],
     data: Path | None = None,
+    ablation: bool = False,
 ) -> Request:
     """Check every name and value and return the request; imported datasets below ``data`` are names too.
+
+    ``ablation`` adds the variants of MedMamba on ADFTD where both are asked for.
 
     Raises
     ------
@@ -68,6 +71,7 @@ def make_request(
         recipe=recipe_name,
         preset=chosen,
         assignments=parsed,
+        ablation=ablation,
     )
     request.settings()
     return request

@@ -6,18 +6,22 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import numpy as np
-from safetensors.torch import save_file
+from numpy.typing import NDArray
+from safetensors.torch import save
 from torch import nn
 
 from bench import datasets, models
 from bench.datasets.contract import Dataset, Split
 from bench.files import atomic_file, sha256_of
+from bench.measure.memory import peak_bytes
 from bench.measure.parameters import count_parameters
-from bench.results.record import Epoch, Metrics, Record, Timing
+from bench.results.record import Epoch, Metrics, Record, Scores, Timing
 from bench.results.store import write_record
-from bench.run import checkpoint, environment
+from bench.run import checkpoint
+from bench.run.collision import earlier_record
+from bench.run.failure import environment_of
 from bench.run.job import Job
-from bench.run.memory import peak_memory_bytes
+from bench.settings import CellSettings, Training
 from bench.train.evaluate import predict
 from bench.train.fit import Fit
 from bench.train.part import Part
@@ -25,6 +29,7 @@ from bench.train.scores import score
 from bench.train.seeding import derived_seed, seed_default_generators
 
 OnEpoch = Callable[[Epoch], None]
+MakeFit = Callable[[nn.Module, Part, Part, Training, int], Fit]
 
 
 @dataclass(frozen=True)
@@ -45,8 +50,10 @@ class Parts:
         return cls(part(split.train), part(split.validation), part(split.test))
 
 
-def run_cell(job: Job, on_epoch: OnEpoch) -> Record:
+def run_cell(job: Job, on_epoch: OnEpoch, make_fit: MakeFit = Fit) -> Record:
     """Train, test and record one cell; return the record that was written.
+
+    ``make_fit`` makes the training; it may change the model in place.
 
     Raises
     ------
@@ -57,28 +64,28 @@ def run_cell(job: Job, on_epoch: OnEpoch) -> Record:
     settings, description = job.cell.settings, job.cell.data.description
     dataset = datasets.load(settings.dataset, job.data, description.normalisation, job.cell.data.split)
     parts = Parts.of(dataset, job.cell.data.split)
-    train = _draw(parts.train, settings.training.max_train_windows, settings.seed)
+    train = drawn_train(parts.train, settings)
     loaded = time.perf_counter()
 
     seed_default_generators(settings.seed)
     model = build_model(job, dataset).to(job.device)
     parameters = count_parameters(model, dataset.facts.n_times, dataset.facts.n_channels)
-    fit = train_to_end(job, model, train, parts.validation, on_epoch)
+    fit = make_fit(model, train, parts.validation, job.training, settings.seed)
+    train_to_end(job, fit, on_epoch)
     trained = time.perf_counter()
 
     model.load_state_dict(fit.best_weights)
-    batch_size, class_names = settings.training.batch_size, dataset.facts.class_names
-    val_logits = predict(model, parts.validation, batch_size, settings.seed)
-    test_logits = predict(model, parts.test, batch_size, settings.seed)
-    metrics = Metrics(
-        val=score(val_logits, parts.validation.part_labels, parts.validation.part_subjects, class_names),
-        test=score(test_logits, parts.test.part_labels, parts.test.part_subjects, class_names),
-    )
-    tested = time.perf_counter()
+    val_scores, _ = tested(model, parts.validation, job, dataset)
+    test_scores, test_logits = tested(model, parts.test, job, dataset)
+    metrics = Metrics(val=val_scores, test=test_scores)
+    ended = time.perf_counter()
 
+    earlier = earlier_record(job, metrics)
+    if earlier is not None:
+        job.folder.checkpoint.unlink(missing_ok=True)
+        return earlier
     write_predictions(job, dataset, parts.test, test_logits)
-    with atomic_file(job.folder.weights) as path:
-        save_file({name: value.contiguous().cpu() for name, value in fit.best_weights.items()}, path)
+    write_weights(job, fit)
     record = Record(
         schema=1,
         key=job.cell.key,
@@ -94,14 +101,12 @@ def run_cell(job: Job, on_epoch: OnEpoch) -> Record:
             started=started,
             load_s=loaded - clock,
             train_s=trained - loaded,
-            test_s=tested - trained,
+            test_s=ended - trained,
             total_s=time.perf_counter() - clock,
         ),
-        peak_memory_bytes=peak_memory_bytes(job.device),
+        peak_memory_bytes=peak_bytes(job.device),
         parameters=parameters,
-        environment=environment.describe(
-            job.device, job.threads, settings.training.precision, getattr(model, "scan_backend", None)
-        ),
+        environment=environment_of(job, getattr(model, "scan_backend", None)),
         data=description,
         files={path.name: sha256_of(path) for path in (job.folder.predictions, job.folder.weights)},
     )
@@ -118,13 +123,9 @@ def build_model(job: Job, dataset: Dataset) -> nn.Module:
     )
 
 
-def train_to_end(job: Job, model: nn.Module, train: Part, validation: Part, on_epoch: OnEpoch) -> Fit:
+def train_to_end(job: Job, fit: Fit, on_epoch: OnEpoch) -> None:
     """Train from the last checkpoint of this cell, or from the start, to the last epoch."""
-    training = job.cell.settings.training
-    if job.micro_batch_size is not None:
-        training = training.model_copy(update={"micro_batch_size": job.micro_batch_size})
-    fit = Fit(model, train, validation, training, job.cell.settings.seed)
-    if checkpoint.restore(job.folder.checkpoint, job.cell.key, fit):
+    if checkpoint.restore(job.folder, job.cell.key, fit):
         print(f"going on after epoch {len(fit.history)}")
     while not fit.finished:
         epoch = fit.run_epoch()
@@ -135,7 +136,13 @@ def train_to_end(job: Job, model: nn.Module, train: Part, validation: Part, on_e
         )
         checkpoint.save(job.folder.checkpoint, job.cell.key, fit)
         on_epoch(epoch)
-    return fit
+
+
+def tested(model: nn.Module, part: Part, job: Job, dataset: Dataset) -> tuple[Scores, NDArray[np.float32]]:
+    """Return scores and logits of a model on one part."""
+    settings = job.cell.settings
+    logits = predict(model, part, settings.training.batch_size, settings.seed)
+    return score(logits, part.part_labels, part.part_subjects, dataset.facts.class_names), logits
 
 
 def write_predictions(job: Job, dataset: Dataset, test: Part, logits: np.ndarray) -> None:
@@ -151,8 +158,17 @@ def write_predictions(job: Job, dataset: Dataset, test: Part, logits: np.ndarray
         )
 
 
-def _draw(train: Part, at_most: int | None, seed: int) -> Part:
+def write_weights(job: Job, fit: Fit) -> None:
+    """Write the weights that were tested."""
+    weights = {name: value.contiguous().cpu() for name, value in fit.best_weights.items()}
+    with atomic_file(job.folder.weights) as path:
+        # safetensors' own writer hides why the disk refuses.
+        path.write_bytes(save(weights))
+
+
+def drawn_train(train: Part, settings: CellSettings) -> Part:
     """Return the training windows of a cell: all, or a seeded draw."""
+    at_most = settings.training.max_train_windows
     if at_most is None:
         return train
-    return train.draw(at_most, np.random.default_rng(derived_seed(seed, "training windows")))
+    return train.draw(at_most, np.random.default_rng(derived_seed(settings.seed, "training windows")))

@@ -2,23 +2,29 @@
 
 import signal
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
+from typing import Literal
 
 from bench import datasets
 from bench.datasets.manifest import Manifest
+from bench.errors import UsageError
 from bench.models import registry as models
 from bench.plan.data import check_all
-from bench.plan.grid import Request, plan
-from bench.results.store import require_writable
+from bench.plan.grid import PlannedCell, Request, plan
+from bench.plan.planned import cell_name, write_planned
+from bench.plan.shard import Shard
+from bench.results.store import CellFolder, require_writable
+from bench.run.claim import is_held, sweep
 from bench.run.data import prepare_all
 from bench.run.display import Display, make_display
 from bench.run.environment import resolve_device
+from bench.run.gpus import visible_gpus
 from bench.run.job import Job
-from bench.run.pool import Finished, run_jobs
+from bench.run.pool import Event, Finished, run_jobs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +34,11 @@ class Resources:
     device: str = "auto"
     jobs: int = 1
     threads: int = 1
+    deterministic: bool = False
     cell_timeout: float | None = None
+    shard: Shard | None = None
+    backend: Literal["local", "ray"] = "local"
+    address: str | None = None
     skip_missing: bool = False
     allow_skipped: bool = False
     retry_failed: bool = False
@@ -40,6 +50,11 @@ class Summary:
     """How a run ended: numbers of cells by outcome, those found done included as ``already-done``."""
 
     outcomes: Mapping[str, int]
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells."""
+        return sum(self.outcomes.values())
 
     @property
     def n_bad(self) -> int:
@@ -71,41 +86,68 @@ def execute(request: Request, data: Path, out: Path, resources: Resources) -> Su
 
     Raises
     ------
+    UsageError
+        The resources do not fit each other, or are not there.
     DataError
         A dataset is missing or unusable; nothing has been trained.
     BenchError
         The results folder cannot be written.
     """
+    if resources.address is not None and resources.backend != "ray":
+        raise UsageError(f"--address {resources.address}: only --backend ray has one")
     require_writable(out)
-    device = resolve_device(resources.device)
     manifests, problems = check_all(request.datasets, data, skip_missing=resources.skip_missing)
     with _sigterm_interrupts():
         prepared = _prepare(manifests, data, resources, problems)
         cells = plan(request.only(list(prepared)), prepared, out)
-        chosen = [
-            one
-            for one in cells
-            if one.status == "to do" or (resources.retry_failed and one.status == "failed")
-        ]
-        kept = Counter(
-            "already-done" if one.status == "done" else "failed before" for one in cells if one not in chosen
-        )
-        jobs = [
-            Job(
-                cell=one.cell,
-                model=models.entry(one.settings.model),
-                dataset=datasets.entry(one.settings.dataset),
-                data=data,
-                out=out,
-                device=device,
-                threads=resources.threads,
-            )
-            for one in chosen
-            if one.cell is not None
-        ]
+        write_planned(out, cells)
+        tidy_done(cells, out)
+        if resources.shard is not None:
+            cells = resources.shard.of(cells)
+        chosen = to_train(cells, retry_failed=resources.retry_failed)
+        jobs = make_jobs(chosen, data, out, resources)
         with make_display(len(jobs)) as display:
             outcomes = _train(jobs, resources, display)
-    return Summary(kept + outcomes)
+    return Summary(Counter(_found(one) for one in cells if one not in chosen) + outcomes)
+
+
+def to_train(cells: Sequence[PlannedCell], *, retry_failed: bool) -> list[PlannedCell]:
+    """Return the cells without a record, and those whose record says they failed if asked."""
+    return [one for one in cells if one.status == "to do" or (retry_failed and one.status == "failed")]
+
+
+def tidy_done(cells: Sequence[PlannedCell], out: Path) -> None:
+    """Remove what a process left that was killed between its record and its last breath."""
+    for one in cells:
+        if one.cell is not None and one.status == "done":
+            folder = CellFolder.of(out, cell_name(one), one.cell.key)
+            if not is_held(folder):
+                folder.checkpoint.unlink(missing_ok=True)
+                sweep(folder)
+
+
+def make_jobs(cells: Sequence[PlannedCell], data: Path, out: Path, resources: Resources) -> list[Job]:
+    """Return what workers are told of the cells whose data is prepared."""
+    device = resolve_device(resources.device)
+    return [
+        Job(
+            cell=one.cell,
+            model=models.entry(one.settings.model),
+            dataset=datasets.entry(one.settings.dataset),
+            # A worker may have another current folder.
+            data=data.resolve(),
+            out=out.resolve(),
+            device=device,
+            threads=resources.threads,
+            deterministic=resources.deterministic,
+        )
+        for one in cells
+        if one.cell is not None
+    ]
+
+
+def _found(cell: PlannedCell) -> str:
+    return "already-done" if cell.status == "done" else "failed before"
 
 
 def _prepare(
@@ -125,14 +167,25 @@ def _prepare(
 
 def _train(jobs: Sequence[Job], resources: Resources, display: Display) -> Counter[str]:
     outcomes: Counter[str] = Counter()
-    for event in run_jobs(jobs, n_workers=resources.jobs, timeout_s=resources.cell_timeout):
-        display.event(event)
-        if isinstance(event, Finished):
-            outcomes[event.ended.outcome] += 1
-            if resources.fail_fast and event.ended.outcome not in ("ok", "already-done"):
-                display.say("stopped at the first failure (--fail-fast)")
-                break
+    with closing(_events(jobs, resources)) as events:
+        for event in events:
+            display.event(event)
+            if isinstance(event, Finished):
+                outcomes[event.ended.outcome] += 1
+                if resources.fail_fast and event.ended.outcome not in ("ok", "already-done"):
+                    display.say("stopped at the first failure (--fail-fast)")
+                    break
     return outcomes
+
+
+def _events(jobs: Sequence[Job], resources: Resources) -> Generator[Event]:
+    """Run the jobs where they are to be run."""
+    if resources.backend == "ray":
+        from bench.run.ray_backend import run_on_ray
+
+        return run_on_ray(jobs, address=resources.address, timeout_s=resources.cell_timeout)
+    gpus = visible_gpus(jobs[0].device) if jobs else ()
+    return run_jobs(jobs, n_workers=resources.jobs, timeout_s=resources.cell_timeout, gpus=gpus)
 
 
 @contextmanager

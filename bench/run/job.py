@@ -8,6 +8,7 @@ from bench.models.catalogue import ModelEntry
 from bench.plan.cell import Cell
 from bench.results.record import CellName
 from bench.results.store import CellFolder
+from bench.settings import Training
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,7 +16,9 @@ class Job:
     """One cell to train.
 
     ``model`` and ``dataset`` are the registry's entries, since a worker does not know a user's own until told;
-    ``micro_batch_size`` overrides the recipe's after a lack of memory.
+    ``gpu`` is the only one that the worker may see, as CUDA_VISIBLE_DEVICES names it; ``deterministic`` forbids
+    algorithms whose sums come in any order; ``micro_batch_size`` overrides the recipe's after a lack of memory;
+    ``ranks`` is how many processes train the cell together.
     """
 
     cell: Cell
@@ -25,7 +28,10 @@ class Job:
     out: Path
     device: str
     threads: int
+    gpu: str | None = None
+    deterministic: bool = False
     micro_batch_size: int | None = None
+    ranks: int = 1
 
     @property
     def name(self) -> CellName:
@@ -40,6 +46,21 @@ class Job:
         """Where the cell's files go."""
         return CellFolder.of(self.out, self.name, self.cell.key)
 
-    def with_micro_batch(self, size: int) -> "Job":
-        """Return the same job with smaller forward passes."""
-        return replace(self, micro_batch_size=size)
+    @property
+    def training(self) -> Training:
+        """The recipe, with smaller forward passes after a lack of memory."""
+        training = self.cell.settings.training
+        size = self.micro_batch_size or training.micro_batch_size
+        return training.model_copy(update={"micro_batch_size": size})
+
+    def smaller(self) -> "Job | None":
+        """Return the job with half the windows per forward pass; None when that was tried or cannot be."""
+        training = self.cell.settings.training
+        size = training.micro_batch_size or training.batch_size
+        if self.micro_batch_size is not None or size == 1:
+            return None
+        return replace(self, micro_batch_size=size // 2)
+
+    def on_gpu(self, gpu: str | None) -> "Job":
+        """Return the same job for one GPU."""
+        return replace(self, gpu=gpu)

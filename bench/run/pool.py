@@ -4,22 +4,35 @@ import multiprocessing
 import signal
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkServerContext, ForkServerProcess
 
+from filelock import Timeout
+
+from bench.errors import BenchError, RecordError
+from bench.measure.exclusive import training
 from bench.results.record import Epoch, Failure, Outcome
+from bench.results.store import find_record
 from bench.run import worker
+from bench.run.claim import claim, is_held, sweep
+from bench.run.failure import write_failure
+from bench.run.gpus import least_used
 from bench.run.job import Job
 from bench.run.worker import Ended
 
 # Loaded once in the fork server, so that a cell starts in a moment; importing them runs no tensor operation.
-PRELOAD = ["torch", "sklearn.metrics", "scipy.special", "bench.run.cell"]
-SIGNAL_RETRIES = 2
+# torch._dynamo is a second's import that every optimiser asks for.
+PRELOAD = ["torch", "torch._dynamo", "sklearn.metrics", "scipy.special", "bench.run.cell"]
+RETRIES = 2
+RETRY_S = 1.0
 LOCKED_RETRY_S = 2.0
 GRACE_S = 5.0
+# What multiprocessing gives for a process whose fork server died.
+LOST_CODE = 255
 
 
 @dataclass(frozen=True)
@@ -48,11 +61,14 @@ class Finished:
 Event = Started | Progress | Finished
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Waiting:
     job: Job
     attempt: int = 1
     not_before: float = 0.0
+
+    def later(self, seconds: float, *, attempt: int) -> "_Waiting":
+        return replace(self, attempt=attempt, not_before=time.monotonic() + seconds)
 
 
 @dataclass
@@ -69,12 +85,39 @@ class _Running:
         return self.waiting.job
 
 
-def run_jobs(jobs: Sequence[Job], *, n_workers: int, timeout_s: float | None = None) -> Iterator[Event]:
+def run_jobs(
+    jobs: Sequence[Job], *, n_workers: int, timeout_s: float | None = None, gpus: Sequence[str] = ()
+) -> Generator[Event]:
     """Run jobs and yield what happens; stop the workers when the caller stops listening.
 
-    A worker that dies by a signal is tried again twice; one that lacks memory, once with half the micro-batch. A
-    job whose cell another process holds waits until that process is done with it.
+    A worker that dies by a signal, or that disk or mount fail, is tried again twice; one that lacks memory, once
+    with half the micro-batch. A job whose cell another process holds waits until that process is done with it.
+
+    Parameters
+    ----------
+    jobs
+        Cells to train.
+    n_workers
+        How many at once.
+    timeout_s
+        Longest time of one cell.
+    gpus
+        Handed to the workers, one each, so that they are shared evenly.
+
+    Raises
+    ------
+    RecordError
+        Not even the record of a failure can be written; what is finished is kept.
     """
+    if jobs:
+        # Waits for the end of a measurement on this device.
+        with training(jobs[0].device):
+            yield from _run(jobs, n_workers, timeout_s, gpus)
+
+
+def _run(
+    jobs: Sequence[Job], n_workers: int, timeout_s: float | None, gpus: Sequence[str]
+) -> Iterator[Event]:
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(PRELOAD)
     queue = deque(_Waiting(job) for job in jobs)
@@ -82,14 +125,15 @@ def run_jobs(jobs: Sequence[Job], *, n_workers: int, timeout_s: float | None = N
     try:
         while queue or running:
             while len(running) < n_workers and (following := _next_due(queue)) is not None:
-                running.append(_start(context, following))
+                gpu = least_used(gpus, [one.job.gpu for one in running])
+                running.append(_start(context, replace(following, job=following.job.on_gpu(gpu))))
                 yield Started(following.job)
-            _wait_for_news(running)
+            _wait_for_news(running, queue)
             for one in list(running):
                 yield from _news_of(one)
                 if timeout_s is not None and time.monotonic() - one.clock > timeout_s:
-                    yield from _stop_late(one, timeout_s)
                     running.remove(one)
+                    yield _stop_late(one, timeout_s)
                 elif not one.process.is_alive():
                     yield from _news_of(one)
                     running.remove(one)
@@ -99,15 +143,29 @@ def run_jobs(jobs: Sequence[Job], *, n_workers: int, timeout_s: float | None = N
 
 
 def _next_due(queue: deque[_Waiting]) -> _Waiting | None:
+    """Take the first job that may start; one that another process holds is looked at again later."""
     now = time.monotonic()
-    for one in queue:
-        if one.not_before <= now:
-            queue.remove(one)
+    for one in [one for one in queue if one.not_before <= now]:
+        queue.remove(one)
+        if not is_held(one.job.folder):
             return one
+        queue.append(one.later(LOCKED_RETRY_S, attempt=one.attempt))
     return None
 
 
 def _start(context: ForkServerContext, waiting: _Waiting) -> _Running:
+    """Start a worker; when the fork server has just died, wait until multiprocessing notices and starts another."""
+    deadline = time.monotonic() + GRACE_S
+    while True:
+        try:
+            return _start_once(context, waiting)
+        except (ConnectionError, EOFError):
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.1)
+
+
+def _start_once(context: ForkServerContext, waiting: _Waiting) -> _Running:
     ours, theirs = context.Pipe(duplex=False)
     process = context.Process(target=worker.main, args=(waiting.job, theirs), daemon=True)
     process.start()
@@ -115,13 +173,14 @@ def _start(context: ForkServerContext, waiting: _Waiting) -> _Running:
     return _Running(waiting, process, ours)
 
 
-def _wait_for_news(running: list[_Running]) -> None:
+def _wait_for_news(running: list[_Running], queue: deque[_Waiting]) -> None:
+    """Sleep until a worker says something or ends, or a waiting job is due; a second at most."""
     sources: list[Connection | int] = [one.process.sentinel for one in running]
     sources += [one.events for one in running if not one.events.closed]
     if sources:
         wait(sources, timeout=1.0)
-    else:
-        time.sleep(0.1)
+    elif queue:
+        time.sleep(min(1.0, max(0.0, min(one.not_before for one in queue) - time.monotonic())))
 
 
 def _news_of(one: _Running) -> Iterator[Event]:
@@ -140,49 +199,61 @@ def _news_of(one: _Running) -> Iterator[Event]:
 def _conclude(one: _Running, queue: deque[_Waiting]) -> Iterator[Event]:
     """Say how a job ended, or put it back in the queue."""
     one.process.join()
-    exit_code = one.process.exitcode or 0
-    if one.ended is None:
-        yield from _conclude_death(one, exit_code, queue)
-    elif one.ended.outcome == "locked":
-        queue.append(replace(one.waiting, not_before=time.monotonic() + LOCKED_RETRY_S))
-    elif one.ended.outcome == "out-of-memory" and (smaller := _with_less_memory(one.job)) is not None:
+    ended, attempt = one.ended or _death_of(one), one.waiting.attempt
+    if ended.outcome == "locked":
+        queue.append(one.waiting.later(LOCKED_RETRY_S, attempt=attempt))
+    elif ended.outcome == "too-large" and (smaller := one.job.smaller()) is not None:
         queue.append(_Waiting(smaller))
+    elif ended.outcome == "fault" and attempt <= RETRIES:
+        queue.append(one.waiting.later(RETRY_S, attempt=attempt + 1))
+    elif ended.outcome in ("fault", "too-large", "died"):
+        assert ended.failure is not None
+        yield _fail(one, "failed", ended.failure)
     else:
-        yield Finished(one.job, one.ended)
+        yield Finished(one.job, ended)
 
 
-def _conclude_death(one: _Running, exit_code: int, queue: deque[_Waiting]) -> Iterator[Event]:
-    """Handle a worker that went without a word."""
-    if exit_code < 0 and one.waiting.attempt <= SIGNAL_RETRIES:
-        queue.append(_Waiting(one.job, one.waiting.attempt + 1))
-        return
-    cause = signal.Signals(-exit_code).name if exit_code < 0 else f"exit code {exit_code}"
+def _death_of(one: _Running) -> Ended:
+    """Say how a worker went that said nothing: by a signal, which may pass, or by its own code.
+
+    The code of a worker is not known when the fork server dies; the worker itself may live on and hold its cell.
+    """
+    code = one.process.exitcode or 0
+    by_fault = code < 0 or code == LOST_CODE
+    cause = signal.Signals(-code).name if code < 0 else f"exit code {code}"
     message = f"the worker died ({cause}) in attempt {one.waiting.attempt}; its log: {one.job.folder.log}"
-    yield _fail(one, "failed", Failure(kind="WorkerDied", message=message))
+    return Ended("fault" if by_fault else "died", failure=Failure(kind="WorkerDied", message=message))
 
 
-def _with_less_memory(job: Job) -> Job | None:
-    """Return the job with half the windows per forward pass, or None when that was tried already."""
-    training = job.cell.settings.training
-    size = training.micro_batch_size or training.batch_size
-    return None if job.micro_batch_size is not None or size == 1 else job.with_micro_batch(size // 2)
-
-
-def _stop_late(one: _Running, timeout_s: float) -> Iterator[Event]:
+def _stop_late(one: _Running, timeout_s: float) -> Finished:
     _terminate([one])
-    message = (
-        f"not finished after {timeout_s:g} s; raise --cell-timeout, or run again to go on from its checkpoint"
-    )
-    yield _fail(one, "timeout", Failure(kind="Timeout", message=message))
+    remedy = "raise --cell-timeout and give --retry-failed to go on from its checkpoint"
+    message = f"not finished after {timeout_s:g} s; {remedy}"
+    return _fail(one, "timeout", Failure(kind="Timeout", message=message))
 
 
 def _fail(one: _Running, outcome: Outcome, failure: Failure) -> Finished:
-    worker.write_failure(one.job, outcome, failure, one.started)
-    return Finished(one.job, Ended(outcome, message=failure.message))
+    """Write the record of a worker that wrote none, unless another process has taken the cell up."""
+    job = one.job
+    try:
+        with claim(job.folder):
+            sweep(job.folder)
+            found = find_record(job.out, job.name, job.cell.key)
+            if found is not None and found.is_done:
+                return Finished(job, Ended("already-done"))
+            write_failure(job, outcome, failure, one.started)
+    except Timeout:
+        return Finished(job, Ended("already-done", message="another run trains it"))
+    except (OSError, BenchError) as error:
+        raise RecordError(
+            f"{job.folder.path}: not even a record can be written ({error}); make room there and run the same command "
+            "again: finished cells and finished epochs are kept"
+        ) from error
+    return Finished(job, Ended(outcome, message=f"{failure.kind}: {failure.message}"))
 
 
-def _terminate(running: list[_Running]) -> None:
-    """Stop workers: politely first, then for good."""
+def _terminate(running: Sequence[_Running]) -> None:
+    """Stop workers, politely first, then for good, and remove what they were writing."""
     for one in running:
         one.process.terminate()
     for one in running:
@@ -191,3 +262,5 @@ def _terminate(running: list[_Running]) -> None:
             one.process.kill()
             one.process.join()
         one.events.close()
+        with suppress(Timeout), claim(one.job.folder):
+            sweep(one.job.folder)

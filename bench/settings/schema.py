@@ -84,6 +84,16 @@ class Recipe(Frozen):
     model: dict[str, Overlay] = {}
 
 
+class EfficiencyRun(Frozen):
+    """How much ``bench run`` measures of the models' cost once their cells are done."""
+
+    batch: str = Field(default="1,256", description="windows at once in inference, a comma list")
+    train_batch: str = Field(default="32", description="windows in a step of training")
+    time_limit: float = Field(
+        default=40.0, ge=0, description="seconds for the timings of one model, on average"
+    )
+
+
 class Preset(Frozen):
     """A named bundle of settings for ``bench run --preset``."""
 
@@ -94,6 +104,7 @@ class Preset(Frozen):
     training: dict[str, Any] = {}
     hyperparameters: dict[str, Any] = {}
     dataset: dict[str, Overlay] = {}
+    efficiency: EfficiencyRun = EfficiencyRun()
 
 
 class Hyperparameters(Frozen):

@@ -1,4 +1,4 @@
-"""``bench data`` through the command line: simulate, verify, prepare, export, import, and a run on what was imported."""
+"""``bench data`` through the command line: simulate, verify, prepare, export, import, and a run on the import."""
 
 import json
 from pathlib import Path

@@ -28,7 +28,7 @@ class MyNet(nn.Module):
         return self.head(self.features(x))
 '''
 
-DATASET = '''
+DATASET = """
 from dataclasses import replace
 from bench.datasets import uci_har
 
@@ -42,7 +42,7 @@ def records(folder):
 
 def cut(folder, record):
     return uci_har.cut(folder, record)
-'''
+"""
 
 
 @pytest.fixture
@@ -66,8 +66,20 @@ def test_the_battery_says_what_fails(bench: Bench, my_model: Path) -> None:
     assert "independent" in done.out
 
 
-def test_an_own_model_trains_and_its_source_is_in_the_key(bench: Bench, data: Path, my_model: Path, tmp_path: Path) -> None:
-    command = ["run", "--models", "./my_model.py:MyNet", "--datasets", "uci-har", "--data", data, "--out", "r"]
+def test_an_own_model_trains_and_its_source_is_in_the_key(
+    bench: Bench, data: Path, my_model: Path, tmp_path: Path
+) -> None:
+    command = [
+        "run",
+        "--models",
+        "./my_model.py:MyNet",
+        "--datasets",
+        "uci-har",
+        "--data",
+        data,
+        "--out",
+        "r",
+    ]
     sets = ["--set", "epochs=1", "--seeds", "41", "--device", "cpu"]
     assert bench(*command, *sets).code == 0
     my_model.write_text(GOOD.replace("tanh", "relu"))
@@ -99,7 +111,9 @@ def test_a_file_without_the_class_is_one_line(bench: Bench, my_model: Path) -> N
 
 def test_a_published_checkpoint_is_evaluated(bench: Bench, data: Path, tmp_path: Path) -> None:
     state = {
-        **published_transformer(models.build("transformer", 9, 128, 6, d_model=16, n_layers=1, d_ff=16, n_heads=2)),
+        **published_transformer(
+            models.build("transformer", 9, 128, 6, d_model=16, n_layers=1, d_ff=16, n_heads=2)
+        ),
         "enc_embedding.temporal_embedding.embed.weight": torch.zeros(16, 4),
     }
     torch.save(state, tmp_path / "checkpoint.pth")
@@ -119,7 +133,17 @@ def test_a_pickle_in_a_checkpoint_is_not_run(bench: Bench, data: Path, tmp_path:
 
     torch.save({"weight": Bomb()}, tmp_path / "bomb.pth")
     done = bench(
-        *("evaluate", "--weights", "bomb.pth", "--model", "transformer", "--dataset", "uci-har", "--data", data)
+        *(
+            "evaluate",
+            "--weights",
+            "bomb.pth",
+            "--model",
+            "transformer",
+            "--dataset",
+            "uci-har",
+            "--data",
+            data,
+        )
     )
     assert done.code == 2
     assert "not a file of plain tensors" in done.err
@@ -138,7 +162,11 @@ def published_transformer(model: torch.nn.Module) -> dict[str, torch.Tensor]:
         },
         **{f"encoder.layers.0.feed_forward.up.{t}": f"{layer}.conv1.{t}" for t in ("weight", "bias")},
         **{f"encoder.layers.0.feed_forward.down.{t}": f"{layer}.conv2.{t}" for t in ("weight", "bias")},
-        **{f"encoder.layers.0.{n}.{t}": f"{layer}.{n}.{t}" for n in ("norm1", "norm2") for t in ("weight", "bias")},
+        **{
+            f"encoder.layers.0.{n}.{t}": f"{layer}.{n}.{t}"
+            for n in ("norm1", "norm2")
+            for t in ("weight", "bias")
+        },
         **{f"encoder.norm.{t}": f"encoder.norm.{t}" for t in ("weight", "bias")},
         **{f"head.projection.{t}": f"projection.{t}" for t in ("weight", "bias")},
     }

@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import pytest
+
 from tests.cli.conftest import SMALL, Bench
 from tests.run.conftest import OWN
 
@@ -34,5 +36,20 @@ def test_a_trial_that_fails_is_said_and_the_others_are_told(bench: Bench, data: 
     done = bench("plan", *grid(data, f"{OWN}:Raises,{OWN}:Good"), "--seeds", "41", "--device", "cpu")
     assert done.code == 0, done.err
     assert "Unpicklable: mistake 42" in done.out
-    assert re.search(r"Good +uci-har +1 cells +\S+ s each", done.out)
+    assert re.search(r"Good +uci-har +1 cells +(at most )?\S+ s each", done.out)
     assert "not counted: 1 cells" in done.out
+
+
+@pytest.mark.parametrize(("option", "n_cells"), [([], 8), (["--no-ablation"], 2)])
+def test_the_ablation_belongs_to_medmamba_on_adftd(bench: Bench, option: list[str], n_cells: int) -> None:
+    done = bench(
+        "run", "--dry-run", "--preset", "demo", "--models", "medmamba", "--datasets", "adftd", *option
+    )
+    assert done.code == 0, done.err
+    assert f"{n_cells} cells: {n_cells} not prepared" in done.out
+
+
+def test_an_address_without_ray_is_refused(bench: Bench, data: Path) -> None:
+    done = bench("run", *grid(data, "transformer"), "--address", "localhost:6379")
+    assert done.code == 2
+    assert "--address localhost:6379: only --backend ray has one" in done.err

@@ -14,7 +14,17 @@ def records(out: Path) -> list[dict]:
 
 
 def test_trains_reports_and_trains_nothing_twice(bench: Bench, data: Path, tmp_path: Path) -> None:
-    command = ["run", "--models", "transformer,medmamba", "--datasets", "uci-har", "--data", data, "--out", "r"]
+    command = [
+        "run",
+        "--models",
+        "transformer,medmamba",
+        "--datasets",
+        "uci-har",
+        "--data",
+        data,
+        "--out",
+        "r",
+    ]
     first = bench(*command, *SMALL)
     assert first.code == 0, first.err
     assert "2 trained, 0 already done" in first.err
@@ -34,7 +44,9 @@ def test_trains_reports_and_trains_nothing_twice(bench: Bench, data: Path, tmp_p
 
 def test_the_same_cell_twice_gives_the_same_bytes(bench: Bench, data: Path, tmp_path: Path) -> None:
     for out in ("a", "b"):
-        done = bench("run", "--models", "medmamba", "--datasets", "uci-har", "--data", data, "--out", out, *SMALL)
+        done = bench(
+            "run", "--models", "medmamba", "--datasets", "uci-har", "--data", data, "--out", out, *SMALL
+        )
         assert done.code == 0, done.err
     for name in ("predictions.npz", "weights.safetensors"):
         one, other = (next((tmp_path / out).rglob(name)).read_bytes() for out in ("a", "b"))
@@ -62,7 +74,9 @@ def test_dry_run_shows_cells_and_trains_nothing(bench: Bench, data: Path, tmp_pa
         (["--jobs", "0"], "'--jobs'"),
     ],
 )
-def test_bad_usage_is_one_line_and_exit_code_2(bench: Bench, data: Path, arguments: list, message: str) -> None:
+def test_bad_usage_is_one_line_and_exit_code_2(
+    bench: Bench, data: Path, arguments: list, message: str
+) -> None:
     done = bench("run", "--datasets", "uci-har", "--data", data, *arguments)
     assert done.code == 2
     assert message in done.err
@@ -70,7 +84,9 @@ def test_bad_usage_is_one_line_and_exit_code_2(bench: Bench, data: Path, argumen
 
 
 def test_every_missing_dataset_is_named(bench: Bench, data: Path, tmp_path: Path) -> None:
-    done = bench("run", "--models", "transformer", "--datasets", "ptb,apava,uci-har", "--data", data, "--out", "r")
+    done = bench(
+        "run", "--models", "transformer", "--datasets", "ptb,apava,uci-har", "--data", data, "--out", "r"
+    )
     assert done.code == 2
     assert "ptb:" in done.err
     assert "apava:" in done.err
@@ -92,22 +108,39 @@ def test_a_damaged_table_is_one_line_and_nothing_is_written(bench: Bench, data: 
     shutil.copytree(data / "uci-har", tmp_path / "d" / "uci-har")
     labels = next((tmp_path / "d").rglob("y_train.txt"))
     labels.write_text("99\n" * len(labels.read_text().splitlines()))
-    done = bench("run", "--models", "transformer", "--datasets", "uci-har", "--data", "d", "--out", "r", *SMALL)
+    done = bench(
+        "run", "--models", "transformer", "--datasets", "uci-har", "--data", "d", "--out", "r", *SMALL
+    )
     assert done.code == 2
     assert "y_train.txt" in done.err
     assert "Traceback" not in done.err
     assert not list((tmp_path / "r").rglob("record.json"))
 
 
-def test_an_unwritable_results_folder_is_refused_before_training(bench: Bench, data: Path, tmp_path: Path) -> None:
+def test_an_unwritable_results_folder_is_refused_before_training(
+    bench: Bench, data: Path, tmp_path: Path
+) -> None:
     (tmp_path / "r").write_text("a file")
-    done = bench("run", "--models", "transformer", "--datasets", "uci-har", "--data", data, "--out", "r", *SMALL)
+    done = bench(
+        "run", "--models", "transformer", "--datasets", "uci-har", "--data", data, "--out", "r", *SMALL
+    )
     assert done.code == 2
     assert "cannot write to r" in done.err
 
 
 def test_a_newer_results_folder_is_left_alone(bench: Bench, data: Path, tmp_path: Path) -> None:
-    command = ["run", "--models", "transformer", "--datasets", "uci-har", "--data", data, "--out", "r", *SMALL]
+    command = [
+        "run",
+        "--models",
+        "transformer",
+        "--datasets",
+        "uci-har",
+        "--data",
+        data,
+        "--out",
+        "r",
+        *SMALL,
+    ]
     assert bench(*command).code == 0
     record = next((tmp_path / "r").rglob("record.json"))
     record.write_text(record.read_text().replace('"schema": 1', '"schema": 9'))

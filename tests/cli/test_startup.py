@@ -15,7 +15,11 @@ def imported(code: str, cwd: Path) -> set[str]:
     program = f"import sys\ntry:\n    {code}\nexcept SystemExit:\n    pass\nprint('|', *sys.modules)"
     root = Path(__file__).parents[2]
     done = subprocess.run(
-        [sys.executable, "-c", program], cwd=cwd, env={"PYTHONPATH": str(root), "PATH": "/usr/bin"}, capture_output=True, text=True
+        [sys.executable, "-c", program],
+        cwd=cwd,
+        env={"PYTHONPATH": str(root), "PATH": "/usr/bin"},
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 0, done.stderr
     return set(done.stdout.rpartition("|")[2].split())
@@ -23,7 +27,14 @@ def imported(code: str, cwd: Path) -> set[str]:
 
 @pytest.mark.parametrize(
     "arguments",
-    [["--help"], ["list", "models"], ["list", "datasets"], ["list", "presets"], ["list", "recipes"], ["run", "--help"]],
+    [
+        ["--help"],
+        ["list", "models"],
+        ["list", "datasets"],
+        ["list", "presets"],
+        ["list", "recipes"],
+        ["run", "--help"],
+    ],
     ids=" ".join,
 )
 def test_light_commands_import_nothing_heavy(arguments: list[str], tmp_path: Path) -> None:
@@ -40,7 +51,9 @@ def test_a_dry_run_imports_nothing_heavy(data: Path, tmp_path: Path) -> None:
 
 def test_an_installed_package_called_datasets_does_not_matter(bench: Bench, tmp_path: Path) -> None:
     (tmp_path / "site" / "datasets").mkdir(parents=True)
-    (tmp_path / "site" / "datasets" / "__init__.py").write_text("raise ImportError('somebody imported datasets')\n")
+    (tmp_path / "site" / "datasets" / "__init__.py").write_text(
+        "raise ImportError('somebody imported datasets')\n"
+    )
     root = Path(__file__).parents[2]
     done = subprocess.run(
         [sys.executable, "-m", "bench", "list", "datasets"],

@@ -19,7 +19,9 @@ def make_cell(
     train: tuple[str, ...] = ("a", "b"),
     **assignments: object,
 ) -> Cell:
-    settings = resolve(model, dataset, seed, recipe_name=recipe, preset=preset("paper"), assignments=assignments)
+    settings = resolve(
+        model, dataset, seed, recipe_name=recipe, preset=preset("paper"), assignments=assignments
+    )
     counts = SplitCounts(n_subjects=1, n_windows=2, windows_per_class=(1, 1))
     description = DataDescription(
         title="t",
@@ -29,10 +31,14 @@ def make_cell(
         normalisation=settings.data.normalisation or "window",
         split_origin="rule",
         class_names=("x", "y"),
+        n_times=4,
+        n_channels=2,
         parts={"train": counts, "validation": counts, "test": counts},
         n_train_windows_used=2,
     )
-    return Cell(settings=settings, data=CellData(split=Split("rule", train, ("c",), ("d",)), description=description))
+    return Cell(
+        settings=settings, data=CellData(split=Split("rule", train, ("c",), ("d",)), description=description)
+    )
 
 
 @pytest.mark.parametrize(
@@ -70,7 +76,9 @@ def test_a_micro_batch_counts_only_where_it_changes_the_arithmetic() -> None:
 
 
 def test_the_same_numbers_under_two_recipe_names_share_a_key() -> None:
-    assert make_cell("transformer", recipe="published").key == make_cell("transformer", recipe="medformer").key
+    assert (
+        make_cell("transformer", recipe="published").key == make_cell("transformer", recipe="medformer").key
+    )
 
 
 def test_a_revision_changes_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,7 +88,9 @@ def test_a_revision_changes_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_canonical_json_has_one_text() -> None:
-    assert canonical_json({"b": 1, "a": (2, 3)}) == canonical_json({"a": [2, 3], "b": 1}) == '{"a":[2,3],"b":1}'
+    assert (
+        canonical_json({"b": 1, "a": (2, 3)}) == canonical_json({"a": [2, 3], "b": 1}) == '{"a":[2,3],"b":1}'
+    )
 
 
 def test_numbers_that_are_not_finite_have_no_key() -> None:

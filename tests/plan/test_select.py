@@ -23,7 +23,7 @@ def test_names(text: str, names: list[str]) -> None:
 
 
 def test_an_unknown_name_gets_the_nearest() -> None:
-    with pytest.raises(UsageError, match="unknown dataset 'ptbxl'. Did you mean 'ptb-xl'?"):
+    with pytest.raises(UsageError, match=r"unknown dataset 'ptbxl'\. Did you mean 'ptb-xl'"):
         parse_names("dataset", "ptbxl", KNOWN, KNOWN)
 
 

@@ -24,6 +24,14 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
+@pytest.fixture
+def graves(tmp_path: Path) -> Path:
+    """An empty folder in which models count their lives."""
+    folder = tmp_path / "graves"
+    folder.mkdir()
+    return folder
+
+
 @dataclass(frozen=True)
 class Ran:
     """What a run left."""

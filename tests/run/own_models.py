@@ -1,6 +1,9 @@
 """Models that misbehave on purpose, as a user's own model files might."""
 
+import errno
 import os
+import resource
+import shutil
 import signal
 import time
 from pathlib import Path
@@ -36,7 +39,7 @@ class Raises(_Small):
         super().__init__(n_channels, n_classes)
 
     def misbehave(self) -> None:
-        class Unpicklable(Exception):
+        class Unpicklable(Exception):  # noqa: N818
             def __init__(self, one: int, two: int) -> None:
                 super().__init__(f"mistake {one + two}")
                 self.handle = open(os.devnull)  # noqa: SIM115, PTH123
@@ -77,7 +80,14 @@ class KillsItself(_Small):
     """Dies by SIGKILL after ``steps_alive`` steps in its first ``deaths`` lives, counted by files in ``graves``."""
 
     def __init__(
-        self, *, n_channels: int, n_times: int, n_classes: int, graves: str = "", deaths: int = 0, steps_alive: int = 0
+        self,
+        *,
+        n_channels: int,
+        n_times: int,
+        n_classes: int,
+        graves: str = "",
+        deaths: int = 0,
+        steps_alive: int = 0,
     ) -> None:
         super().__init__(n_channels, n_classes)
         self.graves, self.deaths, self.steps_alive = Path(graves), deaths, steps_alive
@@ -92,3 +102,124 @@ class KillsItself(_Small):
         if self.steps > self.steps_alive and len(list(self.graves.iterdir())) < self.deaths:
             (self.graves / str(os.getpid())).touch()
             os.kill(os.getpid(), signal.SIGKILL)
+
+
+class _Haunted(_Small):
+    """Suffers something in its first ``deaths`` lives, counted by files in ``graves``."""
+
+    def __init__(self, n_channels: int, n_classes: int, graves: str, deaths: int) -> None:
+        super().__init__(n_channels, n_classes)
+        self.graves, self.deaths = Path(graves), deaths
+        if len(list(self.graves.iterdir())) < deaths:
+            self.suffer()
+
+    def suffer(self) -> None:
+        """Do what the test is about."""
+
+    def bury(self) -> None:
+        (self.graves / f"{os.getpid()}-{time.monotonic_ns()}").touch()
+
+
+class DiesWriting(_Haunted):
+    """Dies by SIGKILL when the file named ``victim`` is half written."""
+
+    def __init__(
+        self,
+        *,
+        n_channels: int,
+        n_times: int,
+        n_classes: int,
+        graves: str = "",
+        deaths: int = 0,
+        victim: str = "",
+    ) -> None:
+        self.victim = victim
+        super().__init__(n_channels, n_classes, graves, deaths)
+
+    def suffer(self) -> None:
+        def half_then_die(descriptor: int) -> None:
+            name = os.path.basename(os.readlink(f"/proc/self/fd/{descriptor}"))  # noqa: PTH115, PTH119
+            if name.startswith(f".{self.victim}."):
+                self.bury()
+                os.ftruncate(descriptor, os.fstat(descriptor).st_size // 2)
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        os.fsync = half_then_die
+
+
+class DiskFull(_Haunted):
+    """Its process may write files of at most ``n_bytes``; the system then refuses as a full disk does."""
+
+    def __init__(
+        self,
+        *,
+        n_channels: int,
+        n_times: int,
+        n_classes: int,
+        graves: str = "",
+        deaths: int = 0,
+        n_bytes: int = 0,
+    ) -> None:
+        self.n_bytes = n_bytes
+        super().__init__(n_channels, n_classes, graves, deaths)
+
+    def suffer(self) -> None:
+        self.bury()
+        resource.setrlimit(
+            resource.RLIMIT_FSIZE, (self.n_bytes, resource.getrlimit(resource.RLIMIT_FSIZE)[1])
+        )
+
+
+class SystemRefuses(_Haunted):
+    """The system refuses something with the error number ``code``."""
+
+    def __init__(
+        self,
+        *,
+        n_channels: int,
+        n_times: int,
+        n_classes: int,
+        graves: str = "",
+        deaths: int = 0,
+        code: str = "EIO",
+    ) -> None:
+        self.code = code
+        super().__init__(n_channels, n_classes, graves, deaths)
+
+    def suffer(self) -> None:
+        self.bury()
+        raise OSError(getattr(errno, self.code), "the system refuses")
+
+
+class SeesGpus(_Haunted):
+    """Writes down which GPUs it sees."""
+
+    def __init__(self, *, n_channels: int, n_times: int, n_classes: int, graves: str = "") -> None:
+        super().__init__(n_channels, n_classes, graves, deaths=1000)
+
+    def suffer(self) -> None:
+        (self.graves / os.environ.get("CUDA_VISIBLE_DEVICES", "unset")).touch()
+
+
+class SeesDeterminism(_Haunted):
+    """Writes down whether torch refuses algorithms that are not deterministic."""
+
+    def __init__(self, *, n_channels: int, n_times: int, n_classes: int, graves: str = "") -> None:
+        super().__init__(n_channels, n_classes, graves, deaths=1000)
+
+    def suffer(self) -> None:
+        (self.graves / str(torch.are_deterministic_algorithms_enabled())).touch()
+
+
+class Overtaken(_Haunted):
+    """While it trains, another process finishes its cell: whose files are in the folder that ``graves`` links to."""
+
+    def __init__(self, *, n_channels: int, n_times: int, n_classes: int, graves: str = "") -> None:
+        super().__init__(n_channels, n_classes, graves, deaths=1000)
+
+    def suffer(self) -> None:
+        log = Path(os.readlink("/proc/self/fd/1"))  # noqa: PTH115
+        other = self.graves / "other"
+        if other.exists():
+            for name in ("predictions.npz", "weights.safetensors", "record.json"):
+                shutil.copyfile(other / name, log.with_name(name))

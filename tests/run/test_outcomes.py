@@ -1,6 +1,5 @@
 """Whatever a cell does, it ends in one record, and the others go on."""
 
-import os
 from pathlib import Path
 
 import pytest
@@ -40,13 +39,6 @@ def test_out_of_memory_twice_is_a_record(run: Run) -> None:
     assert run("OutOfMemory", sets=["largest_batch=3"]).record.outcome == "out-of-memory"
 
 
-@pytest.fixture
-def graves(tmp_path: Path) -> Path:
-    folder = tmp_path / "graves"
-    folder.mkdir()
-    return folder
-
-
 @pytest.mark.parametrize("steps_alive", [1, 4, 8], ids=["first epoch", "second epoch", "last epoch"])
 def test_a_killed_cell_goes_on_and_gives_the_same_bytes(
     run: Run, graves: Path, tmp_path: Path, steps_alive: int
@@ -54,7 +46,7 @@ def test_a_killed_cell_goes_on_and_gives_the_same_bytes(
     sets = [f"graves='{graves}'", f"steps_alive={steps_alive}"]
     calm = run("KillsItself", out="calm", sets=sets).record
     killed = run("KillsItself", out="killed", sets=[*sets, "deaths=1"]).record
-    assert len(os.listdir(graves)) == 1
+    assert len(list(graves.iterdir())) == 1
     assert (killed.outcome, killed.metrics) == ("ok", calm.metrics)
     assert killed.files == calm.files
     assert not list((tmp_path / "killed").rglob("*.tmp"))
@@ -66,7 +58,7 @@ def test_a_cell_that_always_dies_is_a_record(run: Run, graves: Path) -> None:
     assert record.outcome == "failed"
     assert record.error is not None
     assert "SIGKILL" in record.error.message
-    assert len(os.listdir(graves)) == 3
+    assert len(list(graves.iterdir())) == 3
 
 
 def test_failed_cells_are_kept_until_asked_for(run: Run) -> None:
@@ -79,3 +71,10 @@ def test_fail_fast_stops_at_the_first_failure(run: Run) -> None:
     ran = run("Raises", "Sleeps", fail_fast=True)
     assert ran.outcomes == {"failed": 1}
     assert len(ran.records) == 1
+
+
+@pytest.mark.parametrize("asked", [True, False])
+def test_determinism_reaches_the_worker_and_the_record(run: Run, graves: Path, asked: bool) -> None:
+    record = run("SeesDeterminism", sets=[f"graves='{graves}'"], deterministic=asked).record
+    assert [path.name for path in graves.iterdir()] == [str(asked)]
+    assert record.environment.deterministic

@@ -25,8 +25,29 @@ def wait_for(condition: Callable[[], object], what: str) -> None:
 
 def start(data: Path, out: Path, *models: str, jobs: int = 2, sleep_s: float = 60) -> subprocess.Popen[str]:
     arguments = [
-        *("run", "--models", ",".join(models), "--datasets", "uci-har", "--data", str(data), "--out", str(out)),
-        *("--seeds", "41", "--set", "epochs=2", "--set", "batch_size=32", "--jobs", str(jobs), "--device", "cpu"),
+        *(
+            "run",
+            "--models",
+            ",".join(models),
+            "--datasets",
+            "uci-har",
+            "--data",
+            str(data),
+            "--out",
+            str(out),
+        ),
+        *(
+            "--seeds",
+            "41",
+            "--set",
+            "epochs=2",
+            "--set",
+            "batch_size=32",
+            "--jobs",
+            str(jobs),
+            "--device",
+            "cpu",
+        ),
         *("--set", f"sleep_s={sleep_s}"),
     ]
     return subprocess.Popen(
@@ -51,7 +72,9 @@ def interrupted(data: Path, tmp_path: Path) -> Iterator[tuple[subprocess.Popen[s
     parent.communicate()
 
 
-@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 130), (signal.SIGKILL, -9)])
+@pytest.mark.parametrize(
+    ("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 130), (signal.SIGKILL, -9)]
+)
 def test_no_orphans_no_temporary_files_nothing_lost(
     interrupted: tuple[subprocess.Popen[str], Path], sent: signal.Signals, code: int
 ) -> None:
@@ -60,7 +83,10 @@ def test_no_orphans_no_temporary_files_nothing_lost(
     assert family
     parent.send_signal(sent)
     assert parent.wait(DEADLINE_S) == code
-    wait_for(lambda: not [p for p in family if p.is_running() and p.status() != psutil.STATUS_ZOMBIE], "the workers")
+    wait_for(
+        lambda: not [p for p in family if p.is_running() and p.status() != psutil.STATUS_ZOMBIE],
+        "the workers",
+    )
     records = [json.loads(path.read_text()) for path in out.rglob("record.json")]
     assert [record["outcome"] for record in records] == ["ok"]
     assert not list(out.rglob("*.tmp"))

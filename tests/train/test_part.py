@@ -11,7 +11,9 @@ def test_batches_follow_the_order_and_keep_the_rest() -> None:
     order = np.array([3, 0, 2, 1, 5])
     batches = list(part.batches(order, 2))
     assert [len(labels) for _, labels in batches] == [2, 2, 1]
-    np.testing.assert_array_equal(np.concatenate([windows.numpy() for windows, _ in batches]), part.windows[order])
+    np.testing.assert_array_equal(
+        np.concatenate([windows.numpy() for windows, _ in batches]), part.windows[order]
+    )
 
 
 @pytest.mark.parametrize("n_windows", [2, 7, 15])

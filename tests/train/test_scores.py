@@ -69,7 +69,9 @@ def test_scores_do_not_depend_on_the_order(logits: np.ndarray, labels: np.ndarra
 
 
 @given(predictions, truths, st.floats(-50, 50))
-def test_scores_do_not_depend_on_a_common_offset(logits: np.ndarray, labels: np.ndarray, offset: float) -> None:
+def test_scores_do_not_depend_on_a_common_offset(
+    logits: np.ndarray, labels: np.ndarray, offset: float
+) -> None:
     rounded = np.round(logits, 1)
     shifted = np.round(rounded + round(offset, 1), 1)
     people = np.array(["p"] * 24)
@@ -77,7 +79,9 @@ def test_scores_do_not_depend_on_a_common_offset(logits: np.ndarray, labels: np.
 
 
 @given(predictions, truths)
-def test_agrees_with_scikit_learn_where_all_classes_are_present(logits: np.ndarray, labels: np.ndarray) -> None:
+def test_agrees_with_scikit_learn_where_all_classes_are_present(
+    logits: np.ndarray, labels: np.ndarray
+) -> None:
     labels[:3] = [0, 1, 2]
     scores = score(logits, labels, np.array(["p"] * 24), NAMES)
     predicted = logits.argmax(1)

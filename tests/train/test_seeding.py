@@ -12,7 +12,10 @@ def test_purposes_do_not_share_a_stream() -> None:
 
 def test_derived_seeds_are_fixed() -> None:
     assert derived_seed(41, "order") == derived_seed(41, "order")
-    assert torch.equal(torch.randperm(9, generator=torch_generator(1, "a")), torch.randperm(9, generator=torch_generator(1, "a")))
+    assert torch.equal(
+        torch.randperm(9, generator=torch_generator(1, "a")),
+        torch.randperm(9, generator=torch_generator(1, "a")),
+    )
 
 
 def test_models_that_draw_are_reseeded() -> None:

@@ -1,0 +1,59 @@
+"""``bench status``: how far a run is."""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from bench.cli.options import default_results, out_option
+
+if TYPE_CHECKING:
+    from bench.run.status import CellStatus
+
+
+@click.command("status")
+@out_option
+@click.option("--json", "as_json", is_flag=True, help="One line of JSON per cell.")
+def command(out: Path | None, as_json: bool) -> None:
+    """Show what is done, running, failed and to do in a results folder, also while it is being filled.
+
+    \b
+    bench status
+    bench status --out results --json
+    """
+    from bench.run.status import cell_statuses
+
+    cells = cell_statuses(out or default_results())
+    for line in _json_lines(cells) if as_json else _table(cells):
+        click.echo(line)
+
+
+def _json_lines(cells: "Sequence[CellStatus]") -> list[str]:
+    return [
+        json.dumps(
+            one.name.model_dump() | {"state": one.state, "ending": one.ending, "folder": str(one.folder.path)}
+        )
+        for one in cells
+    ]
+
+
+def _table(cells: "Sequence[CellStatus]") -> list[str]:
+    """Return a row per dataset, then the cells that are running or failed."""
+    from bench.run.status import STATES
+
+    datasets = list(dict.fromkeys(one.name.dataset for one in cells))
+    width = max((len(name) for name in [*datasets, "dataset"]), default=0)
+    lines = [f"{'dataset':<{width}}" + "".join(f"  {state:>7}" for state in STATES)]
+    for name in [*datasets, "all"]:
+        counts = Counter(one.state for one in cells if name in (one.name.dataset, "all"))
+        lines.append(f"{name:<{width}}" + "".join(f"  {counts[state]:>7}" for state in STATES))
+    for state in ("running", "failed"):
+        chosen = [one for one in cells if one.state == state]
+        lines += [
+            f"{state if state == 'running' else one.ending}: {one.label}  {one.note}".rstrip()
+            for one in chosen
+        ]
+    return lines

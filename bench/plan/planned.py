@@ -1,0 +1,67 @@
+"""The cells that the last run of a results folder asked for, kept beside them for ``bench status``."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from bench.errors import RecordError
+from bench.files import atomic_file
+from bench.plan.grid import PlannedCell
+from bench.results.record import CellName
+
+FILE = "planned.json"
+
+
+class PlannedName(BaseModel):
+    """A cell that was asked for, and its key."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    cell: CellName
+    key: str
+
+
+def write_planned(out: Path, cells: Sequence[PlannedCell]) -> None:
+    """Write down what a run is about to do.
+
+    Raises
+    ------
+    RecordError
+        The results folder cannot be written.
+    """
+    names = [PlannedName(cell=cell_name(one), key=one.cell.key) for one in cells if one.cell is not None]
+    text = json.dumps([name.model_dump(mode="json") for name in names], indent=0) + "\n"
+    try:
+        with atomic_file(out / FILE) as path:
+            path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise RecordError(
+            f"{out}: cannot be written ({error.strerror}); make room or choose another --out"
+        ) from error
+
+
+def read_planned(out: Path) -> list[PlannedName]:
+    """Return the cells that the last run asked for; none where there was no run.
+
+    Raises
+    ------
+    RecordError
+        The file is damaged.
+    """
+    path = out / FILE
+    if not path.exists():
+        return []
+    try:
+        return [PlannedName.model_validate(one) for one in json.loads(path.read_text(encoding="utf-8"))]
+    except (ValueError, ValidationError) as error:
+        raise RecordError(f"{path}: damaged ({error}); remove it, the next run writes it anew") from error
+
+
+def cell_name(planned: PlannedCell) -> CellName:
+    """Return the name of a cell in its record."""
+    settings = planned.settings
+    return CellName(
+        model=settings.model, dataset=settings.dataset, seed=settings.seed, recipe=settings.recipe
+    )

@@ -1,0 +1,44 @@
+"""``--shard i/n``: one machine's part of a grid, the same whichever cells are done by now."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bench.errors import UsageError
+from bench.plan.grid import PlannedCell
+
+
+@dataclass(frozen=True)
+class Shard:
+    """The ``index``-th of ``count`` parts, counted from 1."""
+
+    index: int
+    count: int
+
+    def of(self, cells: Sequence[PlannedCell]) -> list[PlannedCell]:
+        """Return every ``count``-th cell, in the plan's order.
+
+        Counting goes by a hash of the cell's name, so that no part gets all cells of a slow model.
+        """
+        shuffled = sorted(range(len(cells)), key=lambda position: _hash(cells[position]))
+        return [cells[position] for position in sorted(shuffled[self.index - 1 :: self.count])]
+
+
+def parse_shard(text: str) -> Shard:
+    """Return the shard of a text such as ``2/8``.
+
+    Raises
+    ------
+    UsageError
+        The text is not of that form, or there is no such part.
+    """
+    index, slash, count = text.partition("/")
+    if not (slash and index.isdigit() and count.isdigit() and 1 <= int(index) <= int(count)):
+        raise UsageError(f"--shard {text!r}: expected I/N with I from 1 to N, for example 2/8")
+    return Shard(int(index), int(count))
+
+
+def _hash(cell: PlannedCell) -> str:
+    settings = cell.settings
+    name = f"{settings.model} {settings.dataset} {settings.seed} {settings.recipe}"
+    return hashlib.sha256(name.encode()).hexdigest()

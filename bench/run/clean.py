@@ -1,0 +1,42 @@
+"""Removing cells from a results folder: by how they ended, by model, by dataset."""
+
+import shutil
+from collections.abc import Sequence
+from typing import get_args
+
+from filelock import Timeout
+
+from bench.results.record import Outcome
+from bench.run.claim import claim
+from bench.run.status import CellStatus
+
+ENDINGS = (*get_args(Outcome), "unfinished", "damaged")
+
+
+def choose(
+    cells: Sequence[CellStatus], endings: Sequence[str], models: Sequence[str], datasets: Sequence[str]
+) -> list[CellStatus]:
+    """Return the cells that have a folder, are not being trained, and are of what is named; empty names all."""
+    return [
+        one
+        for one in cells
+        if one.folder.path.is_dir()
+        and one.state != "running"
+        and (not endings or one.ending in endings)
+        and (not models or one.name.model in models)
+        and (not datasets or one.name.dataset in datasets)
+    ]
+
+
+def remove(cells: Sequence[CellStatus]) -> list[CellStatus]:
+    """Delete the folders of cells and return the cells that were left, because a run has taken them up meanwhile."""
+    left = []
+    for one in cells:
+        try:
+            with claim(one.folder):
+                # The record goes first: a cell half removed is one to do.
+                one.folder.record.unlink(missing_ok=True)
+                shutil.rmtree(one.folder.path)
+        except Timeout:
+            left.append(one)
+    return left

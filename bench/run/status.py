@@ -1,0 +1,95 @@
+"""How far a results folder is, seen from outside: also while it is written, by whatever runs."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from bench.errors import RecordError
+from bench.plan.planned import read_planned
+from bench.results.record import CellName
+from bench.results.store import CellFolder, read_record
+from bench.run.claim import is_held
+
+State = Literal["done", "running", "failed", "to do"]
+STATES: tuple[State, ...] = ("done", "running", "failed", "to do")
+
+_FOLDER = re.compile(r"(?P<recipe>.+)-s(?P<seed>\d+)-[0-9a-f]{12}")
+_LOG_TAIL_BYTES = 4096
+
+
+@dataclass(frozen=True)
+class CellStatus:
+    """One cell as its folder shows it.
+
+    ``ending`` is the outcome of its record, ``unfinished``, ``damaged``, or ``-`` where nothing is there; ``note`` is
+    what the cell's log or record says last.
+    """
+
+    name: CellName
+    folder: CellFolder
+    state: State
+    ending: str
+    note: str = ""
+
+    @property
+    def label(self) -> str:
+        """How messages call the cell."""
+        return f"{self.name.model} / {self.name.dataset} / seed {self.name.seed}"
+
+
+def cell_statuses(out: Path) -> list[CellStatus]:
+    """Return the status of every cell that the last run asked for or that has a folder; hashes are not checked.
+
+    Raises
+    ------
+    NewerSchemaError
+        A record was written by a newer version of this package.
+    """
+    cells = {CellFolder.of(out, one.cell, one.key).path: one.cell for one in read_planned(out)}
+    cells |= dict(_folders(out))
+    return [_status(CellFolder(path), name) for path, name in cells.items()]
+
+
+def _folders(out: Path) -> Iterator[tuple[Path, CellName]]:
+    for path in sorted((out / "cells").glob("*/*/*")):
+        match = _FOLDER.fullmatch(path.name)
+        if match is not None:
+            dataset, model = path.parts[-3:-1]
+            yield (
+                path,
+                CellName(model=model, dataset=dataset, seed=int(match["seed"]), recipe=match["recipe"]),
+            )
+
+
+def _status(folder: CellFolder, name: CellName) -> CellStatus:
+    if is_held(folder):
+        return CellStatus(name, folder, "running", "unfinished", _last_line(folder.log))
+    if not folder.record.exists():
+        there = folder.path.is_dir()
+        note = "goes on from its checkpoint" if folder.checkpoint.exists() else ""
+        return CellStatus(name, folder, "to do", "unfinished" if there else "-", note)
+    try:
+        record = read_record(folder.record)
+    except RecordError as error:
+        return CellStatus(name, folder, "to do", "damaged", str(error))
+    missing = [file for file in record.files if not (folder.path / file).is_file()]
+    if missing:
+        return CellStatus(name, folder, "to do", "damaged", f"{', '.join(missing)} is gone")
+    if record.is_done:
+        return CellStatus(name, folder, "done", record.outcome)
+    error = record.error
+    return CellStatus(
+        name, folder, "failed", record.outcome, f"{error.kind}: {error.message}" if error else ""
+    )
+
+
+def _last_line(log: Path) -> str:
+    """Return the last line of a log that may be growing."""
+    if not log.exists():
+        return ""
+    with log.open("rb") as file:
+        file.seek(max(0, log.stat().st_size - _LOG_TAIL_BYTES))
+        lines = file.read().decode("utf-8", errors="replace").strip().splitlines()
+    return lines[-1] if lines else ""

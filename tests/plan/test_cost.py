@@ -1,0 +1,109 @@
+"""Predicted costs: from trials by arithmetic, from records of the same kind and place; and several workers."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from bench.plan.cost import (
+    Place,
+    Trial,
+    cost_from_trial,
+    costs_from_records,
+    expectation,
+    likeness,
+    wall_time_s,
+)
+from bench.plan.grid import PlannedCell
+from bench.results.record import Epoch, Record
+from bench.results.store import CellFolder
+from tests.plan.test_cell import make_cell
+from tests.results.test_store import make_record
+
+HERE = Place(device="cpu", device_name="c", threads=1)
+TRIAL = Trial(
+    start_s=0.5,
+    load_s=1.0,
+    build_s=0.5,
+    first_step_s=0.5,
+    train_window_s=(0.012, 0.01),
+    eval_window_s=(0.001, 0.001),
+    score_s=0.5,
+    checkpoint_s=0.25,
+    n_windows=2,
+    memory_before_bytes=100,
+    memory_bytes=180,
+)
+
+
+def planned(**assignments: object) -> PlannedCell:
+    cell = make_cell(recipe="medmamba", **assignments)  # type: ignore[arg-type]
+    return PlannedCell(cell.settings, "to do", cell)
+
+
+def record(
+    tmp_path: Path, total_s: float, *, train_s: float = 0.0, epochs_s: tuple[float, ...] = ()
+) -> Record:
+    """Return a finished cell like those of `planned`."""
+    made = make_record(CellFolder(tmp_path / "cell"), make_cell().key)
+    history = tuple(
+        Epoch(epoch=i, train_loss=1, val_loss=1, val_f1=0, learning_rate=1, seconds=s)
+        for i, s in enumerate(epochs_s, 1)
+    )
+    return made.model_copy(
+        update={
+            "settings": planned().settings.model_dump(mode="json"),
+            "timing": made.timing.model_copy(update={"total_s": total_s, "train_s": train_s}),
+            "history": history,
+        }
+    )
+
+
+def test_a_trial_is_multiplied_by_epochs_and_windows() -> None:
+    cost = cost_from_trial(planned(epochs=10), TRIAL)
+    # Start, load, build, first step, score; ten epochs of two windows each part; validation and test at the end.
+    assert cost.seconds == pytest.approx(3.0 + 10 * (2 * 0.01 + 2 * 0.001 + 0.25) + 4 * 0.001)
+    assert (cost.memory_bytes, cost.source, cost.at_most) == (180, "a trial", False)
+
+
+def test_a_trial_with_fewer_windows_is_scaled_and_less_sure() -> None:
+    whole, part = (cost_from_trial(planned(), replace(TRIAL, n_windows=n)) for n in (2, 1))
+    assert part.memory_bytes == 100 + 2 * 80
+    assert part.doubt > whole.doubt
+    assert part.source == "a trial with 1 of 2 windows"
+
+
+def test_training_that_may_stop_early_takes_at_most_so_long() -> None:
+    assert cost_from_trial(planned(patience=3), TRIAL).at_most
+    assert not cost_from_trial(planned(patience=3, epochs=3), TRIAL).at_most
+
+
+def test_records_of_other_seeds_tell_and_other_settings_do_not(tmp_path: Path) -> None:
+    costs = costs_from_records([record(tmp_path, 10.0), record(tmp_path, 12.0)], HERE)
+    cost = costs[likeness(planned(seed=45))]
+    assert (cost.seconds, cost.source) == (11.0, "2 records")
+    assert likeness(planned(epochs=3)) not in costs
+
+
+def test_records_of_another_place_do_not_tell(tmp_path: Path) -> None:
+    assert costs_from_records([record(tmp_path, 10.0)], replace(HERE, threads=4)) == {}
+
+
+def test_a_resumed_cell_counts_the_epochs_before_its_death(tmp_path: Path) -> None:
+    resumed = record(tmp_path, 4.0, train_s=2.0, epochs_s=(2.0, 2.0, 2.0))
+    assert costs_from_records([resumed], HERE)[likeness(planned())].seconds == 8.0
+
+
+def test_the_expectation_says_of_how_many_cells_it_is(tmp_path: Path) -> None:
+    line = expectation([planned(seed=42), planned(epochs=3)], [record(tmp_path, 10.0)])
+    assert line is not None
+    assert line.startswith("10.0 s for 1 of the 2 cells that are not done")
+
+
+def test_nothing_is_expected_without_records() -> None:
+    assert expectation([planned()], []) is None
+
+
+def test_workers_take_cells_in_turn() -> None:
+    assert wall_time_s([3, 1, 1, 1], 2) == 3
+    assert wall_time_s([], 2) == 0

@@ -1,0 +1,50 @@
+"""Shards: disjoint, complete, even, stable, and mixed."""
+
+from collections import Counter
+
+import pytest
+
+from bench.plan.grid import PlannedCell
+from bench.plan.request import make_request
+from bench.plan.shard import Shard
+
+
+def cells(models: str = "all", datasets: str = "all") -> list[PlannedCell]:
+    request = make_request(
+        models_text=models,
+        datasets_text=datasets,
+        seeds_text="41-45",
+        preset_name="paper",
+        recipe_name=None,
+        assignments=(),
+    )
+    return [PlannedCell(settings, "to do") for settings in request.settings()]
+
+
+@pytest.mark.parametrize("count", [1, 2, 7, 12])
+def test_every_cell_is_in_one_shard_and_shards_are_even(count: int) -> None:
+    whole = cells()
+    shards = [Shard(index, count).of(whole) for index in range(1, count + 1)]
+    assert sum(map(len, shards)) == len(whole)
+    assert all(sum(cell in shard for shard in shards) == 1 for cell in whole)
+    assert max(map(len, shards)) - min(map(len, shards)) <= 1
+
+
+def test_a_shard_does_not_depend_on_what_is_done() -> None:
+    whole = cells()
+    done = [PlannedCell(one.settings, "done") for one in whole]
+    assert [one.settings for one in Shard(2, 5).of(done)] == [one.settings for one in Shard(2, 5).of(whole)]
+
+
+def test_no_shard_gets_the_slow_models_alone() -> None:
+    for index in range(1, 13):
+        models = Counter(one.settings.model for one in Shard(index, 12).of(cells()))
+        assert max(models.values()) <= 10
+        assert len(models) >= 8
+
+
+def test_a_shard_keeps_the_order_of_the_plan() -> None:
+    whole = cells("transformer,medmamba")
+    shard = Shard(1, 3).of(whole)
+    positions = [whole.index(one) for one in shard]
+    assert positions == sorted(positions)

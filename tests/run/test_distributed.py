@@ -1,0 +1,141 @@
+"""Two processes on one cell compute what one process computes."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import torch.distributed as dist
+from torch import Tensor
+from torch.multiprocessing.spawn import spawn
+
+from bench import models
+from bench.models import registry
+from bench.run.distributed import DistributedFit, differs_because
+from bench.settings import preset, resolve
+from bench.train.fit import Fit
+from bench.train.part import Part
+from bench.train.seeding import seed_default_generators
+
+# The last batch is incomplete and cannot be halved (19 = 8 + 8 + 3), or not be shared out at all (17 = 8 + 8 + 1).
+N_TRAIN, N_VALIDATION, BATCH = (19, 17), 11, 8
+N_TIMES, N_CHANNELS, N_CLASSES = 64, 3, 3
+NO_DROPOUT = {"dropout": 0.0, "channel_dropout": 0.0, "drop_path": 0.0}
+
+
+def part(n: int, who: str, seed: int) -> Part:
+    draw = np.random.default_rng(seed)
+    windows = draw.normal(size=(n, N_TIMES, N_CHANNELS))
+    return Part(windows, draw.integers(N_CLASSES, size=n), np.array([who] * n), np.arange(n))  # type: ignore[arg-type]
+
+
+@contextmanager
+def kept_in_float64() -> Iterator[None]:
+    """Keep the trainer from rounding logits of float64 to float32, which hides what is to be compared."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            Tensor, "float", lambda self: self if self.dtype == torch.float64 else self.to(torch.float32)
+        )
+        yield
+
+
+@kept_in_float64()
+def train(model_name: str, kind: type[Fit], n_train: int) -> dict[str, Tensor]:
+    """Train two epochs in float64 and return weights, buffers, losses and F1."""
+    settings = resolve(
+        model_name, "apava", 41, recipe_name="medmamba", preset=preset("paper"), assignments={"d_model": 16}
+    )
+    training = settings.training.model_copy(update={"batch_size": BATCH, "epochs": 2, "warmup_epochs": 1})
+    known = registry.hyperparameters(model_name)
+    wanted = {**settings.hyperparameters, **NO_DROPOUT, "n_layers": 1, "d_ff": 16, "n_heads": 2}
+    chosen = {name: value for name, value in wanted.items() if name in known}
+    seed_default_generators(41)
+    model = models.build(model_name, N_CHANNELS, N_TIMES, N_CLASSES, **chosen).double()
+    fit = kind(model, part(n_train, "a", 1), part(N_VALIDATION, "b", 2), training, 41)
+    epochs = [fit.run_epoch() for _ in range(2)]
+    numbers = torch.tensor([[e.train_loss, e.val_loss, e.val_f1] for e in epochs], dtype=torch.float64)
+    return {"epochs": numbers} | {name: value.double() for name, value in fit.model.state_dict().items()}
+
+
+def one_rank(rank: int, port: int, model_name: str, out: str) -> None:
+    torch.set_num_threads(1)
+    dist.init_process_group("gloo", init_method=f"tcp://127.0.0.1:{port}", rank=rank, world_size=2)
+    for n_train in N_TRAIN:
+        torch.save(train(model_name, DistributedFit, n_train), f"{out}/{n_train}-{rank}.pt")
+    dist.destroy_process_group()
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+@pytest.mark.parametrize("model_name", ["transformer", "medmamba"])
+def test_two_ranks_equal_one_process(model_name: str, tmp_path: Path) -> None:
+    spawn(one_rank, (free_port(), model_name, str(tmp_path)), nprocs=2)
+    for n_train in N_TRAIN:
+        alone = train(model_name, Fit, n_train)
+        for rank in range(2):
+            together: dict[str, Any] = torch.load(tmp_path / f"{n_train}-{rank}.pt", weights_only=True)
+            assert together.keys() == alone.keys()
+            for name, value in alone.items():
+                torch.testing.assert_close(
+                    together[name], value, rtol=1e-9, atol=1e-9, msg=f"{name}, {n_train}"
+                )
+
+
+def test_models_that_differ_are_known() -> None:
+    drawing = {name for name in registry.names() if registry.entry(name).module.rpartition(".")[2] in DRAWING}
+    assert {name for name in registry.names() if differs_because(name)} == drawing | {"autoformer"}
+
+
+DRAWING = ("informer", "medformer", "medformer_latest", "reformer")
+
+
+def test_torchrun_trains_a_cell_and_writes_one_record(data: Path, tmp_path: Path) -> None:
+    grid = [
+        "--models",
+        "transformer",
+        "--datasets",
+        "uci-har",
+        "--data",
+        str(data),
+        "--seeds",
+        "41",
+        "--out",
+        "r",
+    ]
+    grid += ["--set", "epochs=1", "--set", "d_model=16", "--set", "n_layers=1"]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+
+    def run(*command: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-m", *command],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    run("bench", "data", "prepare", "uci-har", "--data", str(data))
+    (line, *_) = run("bench", "run", "--dry-run", *grid).splitlines()
+    key = line.split()[4]
+    torchrun = ["torch.distributed.run", "--nproc-per-node", "2", "--master-port", str(free_port())]
+    run(*torchrun, "-m", "bench", "cell", key, *grid, "--device", "cpu")
+    (path,) = (tmp_path / "r").rglob("record.json")
+    record = json.loads(path.read_text())
+    assert record["key"].startswith(key)
+    assert (record["outcome"], record["environment"]["versions"]["ranks"]) == ("ok", "2")
+    assert "1 done" in run("bench", "run", "--dry-run", *grid)

@@ -1,0 +1,148 @@
+"""Killed while writing, full disks, damaged files: one valid record each, nothing half left, the same bytes."""
+
+import os
+import resource
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bench.results.record import Record
+from tests.run.conftest import OWN, Run
+
+
+def leftovers(out: Path) -> list[str]:
+    """Return the names of files that only an unfinished cell may have."""
+    return [path.name for path in out.rglob("*") if path.suffix in (".tmp", ".pt")]
+
+
+def assert_as_undisturbed(found: Record, calm: Record) -> None:
+    assert (found.outcome, found.metrics) == ("ok", calm.metrics)
+    assert found.files == calm.files
+
+
+@pytest.mark.parametrize("victim", ["checkpoint.pt", "predictions.npz", "weights.safetensors", "record.json"])
+def test_killed_while_writing(run: Run, graves: Path, tmp_path: Path, victim: str) -> None:
+    sets = [f"graves='{graves}'", f"victim={victim}"]
+    calm = run("DiesWriting", out="calm", sets=sets).record
+    killed = run("DiesWriting", out="killed", sets=[*sets, "deaths=1"])
+    assert len(list(graves.iterdir())) == 1
+    assert_as_undisturbed(killed.record, calm)
+    assert leftovers(tmp_path / "killed") == []
+
+
+def test_a_disk_that_is_full_for_a_while(run: Run, graves: Path, tmp_path: Path) -> None:
+    sets = [f"graves='{graves}'", "n_bytes=100"]
+    calm = run("DiskFull", out="calm", sets=sets).record
+    full = run("DiskFull", out="full", sets=[*sets, "deaths=2"])
+    assert len(list(graves.iterdir())) == 2
+    assert_as_undisturbed(full.record, calm)
+    assert leftovers(tmp_path / "full") == []
+
+
+def test_a_disk_that_stays_full_is_a_record_and_is_gone_on_from_when_there_is_room(
+    run: Run, graves: Path, tmp_path: Path
+) -> None:
+    sets = [f"graves='{graves}'", "n_bytes=100", "deaths=3"]
+    failed = run("DiskFull", sets=sets).record
+    assert failed.outcome == "failed"
+    assert failed.error is not None
+    assert "File too large" in failed.error.message
+    assert leftovers(tmp_path / "r") == []
+    assert run("DiskFull", sets=sets, retry_failed=True).record.outcome == "ok"
+
+
+@pytest.mark.parametrize(("code", "lives"), [("EIO", 3), ("ESTALE", 3), ("ENOENT", 1)])
+def test_faults_of_the_system_are_tried_again_and_mistakes_are_not(
+    run: Run, graves: Path, code: str, lives: int
+) -> None:
+    record = run("SystemRefuses", sets=[f"graves='{graves}'", f"code={code}", "deaths=99"]).record
+    assert record.outcome == "failed"
+    assert len(list(graves.iterdir())) == lives
+
+
+def test_no_room_for_any_record_is_one_line_and_the_next_run_goes_on(
+    run: Run, data: Path, tmp_path: Path
+) -> None:
+    run("Good", out="calm")
+    arguments = ["run", "--models", f"{OWN}:Good", "--datasets", "uci-har", "--data", str(data), "--out", "r"]
+    done = subprocess.run(
+        [sys.executable, "-m", "bench", *arguments, "--seeds", "41", "--device", "cpu", "--set", "epochs=2"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+        # Room for the list of planned cells, not for a record.
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2, done.stderr
+    assert "not even a record can be written" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not list((tmp_path / "r").rglob("record.json"))
+    assert leftovers(tmp_path / "r") == []
+    assert run("Good").record.outcome == "ok"
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def flip(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 0xFF
+    path.write_bytes(content)
+
+
+def remove(path: Path) -> None:
+    path.unlink()
+
+
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [
+        ("record.json", cut),
+        ("predictions.npz", cut),
+        ("predictions.npz", flip),
+        ("weights.safetensors", cut),
+        ("weights.safetensors", remove),
+    ],
+)
+def test_a_damaged_file_is_kept_aside_and_the_cell_done_again(
+    run: Run, tmp_path: Path, name: str, damage: Callable[[Path], None]
+) -> None:
+    before = run("Good").record
+    damage(next((tmp_path / "r").rglob(name)))
+    again = run("Good")
+    assert again.outcomes == {"ok": 1}
+    assert_as_undisturbed(again.record, before)
+    assert len(list((tmp_path / "r").rglob("damaged-1.json"))) == 1
+    assert run("Good").outcomes == {"already-done": 1}
+
+
+@pytest.mark.parametrize(
+    "damage", [cut, flip, lambda path: path.write_bytes(b"")], ids=["cut", "flip", "empty"]
+)
+def test_a_damaged_checkpoint_is_kept_aside_and_training_starts_afresh(
+    run: Run, graves: Path, tmp_path: Path, damage: Callable[[Path], None]
+) -> None:
+    sets = [f"graves='{graves}'", "steps_alive=3", "epochs=6"]
+    calm = run("KillsItself", out="calm", sets=sets).record
+    sets.append("deaths=3")
+    assert run("KillsItself", sets=sets).record.outcome == "failed"
+    damage(next((tmp_path / "r").rglob("checkpoint.pt")))
+    again = run("KillsItself", sets=sets, retry_failed=True)
+    assert_as_undisturbed(again.record, calm)
+    assert [path.name for path in (tmp_path / "r").rglob("*.pt")] == ["damaged-1.pt"]
+    assert "checkpoint is damaged" in next((tmp_path / "r").rglob("log.txt")).read_text()
+
+
+def test_what_is_left_beside_a_finished_record_is_removed(run: Run, tmp_path: Path) -> None:
+    run("Good")
+    (record,) = (tmp_path / "r").rglob("record.json")
+    (record.parent / "checkpoint.pt").touch()
+    (record.parent / ".record.json.abc.tmp").touch()
+    assert run("Good").outcomes == {"already-done": 1}
+    assert leftovers(tmp_path / "r") == []
