@@ -1,6 +1,7 @@
 """The cost of a grid before it is run: from records where there are some, else from one trial per kind of cell."""
 
 import multiprocessing
+import signal
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -133,6 +134,8 @@ def _main(job: Job, started: float, budget_s: float, answer: Connection) -> None
     from bench.models import registry as models
     from bench.run.trial import measure
 
+    # Ctrl-C goes to the whole terminal's group; the parent ends this process.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     die_with_parent()
     models.register(job.model)
     datasets.register(job.dataset)
