@@ -7,7 +7,7 @@ comma := ,
 STAMP := .venv/.installed$(if $(CUDA),-cuda)
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: install run test test-all lint format bench bench-scan clean
+.PHONY: install run test test-all lint format bench bench-scan soak clean
 
 install: $(STAMP)
 
@@ -40,6 +40,9 @@ bench: install
 bench-scan: install
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt mambapy
 	$(BIN)/python -m benchmarks.bench_scan
+
+soak: install
+	$(BIN)/python -m benchmarks.soak
 
 clean:
 	rm -rf .venv build dist .ruff_cache .hypothesis

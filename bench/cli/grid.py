@@ -9,6 +9,7 @@ import click
 from bench.cli.options import default_data
 from bench.plan.grid import PlannedCell, Request
 from bench.plan.request import make_request
+from bench.plan.shard import parse_shard
 
 if TYPE_CHECKING:
     from bench.run.grid import Summary
@@ -27,6 +28,8 @@ def split_request(options: dict[str, Any], data: Path | None) -> tuple[Request, 
         data=data or default_data(),
         ablation=rest.pop("ablation", False),
     )
+    if rest.get("shard") is not None:
+        rest["shard"] = parse_shard(rest["shard"])
     return request, rest
 
 
@@ -46,9 +49,12 @@ def planned_cells(
     return plan(request.only(list(manifests)), manifests, out)
 
 
-def show_plan(cells: list[PlannedCell]) -> None:
-    """Print every cell with its status and the totals."""
-    width = max(len(one.settings.model) for one in cells)
+def show_plan(cells: list[PlannedCell], out: Path) -> None:
+    """Print every cell with its status, the totals, and what the rest takes by the records there are."""
+    from bench.plan.cost import expectation
+    from bench.results.store import read_all
+
+    width = max((len(one.settings.model) for one in cells), default=0)
     for one in cells:
         settings = one.settings
         key = one.cell.key[:12] if one.cell else "-"
@@ -57,6 +63,9 @@ def show_plan(cells: list[PlannedCell]) -> None:
         )
     counts = Counter(one.status for one in cells)
     click.echo(f"{len(cells)} cells: " + ", ".join(f"{n} {status}" for status, n in counts.items()))
+    expected = expectation(cells, read_all(out)[0])
+    if expected is not None:
+        click.echo(expected)
 
 
 def ready_data(request: Request, data: Path | None) -> Path:
@@ -73,12 +82,9 @@ def ready_data(request: Request, data: Path | None) -> Path:
 
 def run_cells(request: Request, data: Path, out: Path, options: dict[str, Any]) -> "Summary":
     """Train the cells that are not done and say how it went."""
-    from bench.plan.shard import parse_shard
     from bench.run.grid import Resources, execute
 
-    shard = options.pop("shard")
-    resources = Resources(**options, shard=None if shard is None else parse_shard(shard))
-    summary = execute(request, data, out, resources)
+    summary = execute(request, data, out, Resources(**options))
     click.echo(f"cells: {summary}", err=True)
     return summary
 

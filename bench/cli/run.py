@@ -55,10 +55,12 @@ def command(data: Path | None, out: Path | None, dry_run: bool, **options: Any) 
     request, options = grid.split_request(options, data)
     results = out or default_results()
     if dry_run:
-        grid.show_plan(grid.planned_cells(request, data, results, skip_missing=options["skip_missing"]))
+        cells = grid.planned_cells(request, data, results, skip_missing=options["skip_missing"])
+        grid.show_plan(cells if options["shard"] is None else options["shard"].of(cells), results)
         return
     summary = grid.run_cells(request, grid.ready_data(request, data), results, options)
-    if summary.n_bad < summary.n_cells:
+    # The tasks of an array would write one report at once: 'bench report' follows when all are done.
+    if options["shard"] is None and summary.n_bad < summary.n_cells:
         if measured_by is not None:
             grid.measure(request, results, measured_by)
         render_and_print(results, report_folder(out))

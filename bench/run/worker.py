@@ -16,7 +16,6 @@ from typing import Literal
 from filelock import Timeout
 
 from bench import datasets
-from bench.measure.exclusive import training
 from bench.models import registry as models
 from bench.results.record import Epoch, Failure, Outcome
 from bench.results.store import find_record, quarantine_damaged
@@ -71,7 +70,7 @@ def main(job: Job, events: Connection) -> None:
     models.register(job.model)
     datasets.register(job.dataset)
     try:
-        with claim(job.folder), training(job.device):
+        with claim(job.folder):
             events.send(_run_locked(job, events.send))
     except Timeout:
         events.send(Ended("locked"))

@@ -123,7 +123,8 @@ class Fit:
         for some, truth in zip(windows.split(size), labels.split(size), strict=True):
             with torch.autocast(self.device.type, torch.bfloat16, enabled=bfloat16):
                 logits = self.model(some)
-            loss = F.cross_entropy(logits.float(), truth, label_smoothing=self.training.label_smoothing)
+            logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
+            loss = F.cross_entropy(logits, truth, label_smoothing=self.training.label_smoothing)
             loss = loss * (len(truth) / len(labels))
             loss.backward()
             total += loss.item()
