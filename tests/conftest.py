@@ -2,11 +2,14 @@
 
 import importlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from bench.datasets import registry as dataset_registry
+from bench.models import registry as model_registry
 
 # Other work shares the machine: no example fails for being slow. The same examples are tried in every run.
 settings.register_profile("bench", deadline=None, derandomize=True, max_examples=50)
@@ -19,6 +22,17 @@ def real() -> Path:
     if root is None:
         pytest.skip("BENCH_TEST_DATA is not set: the folder with excerpts of the real datasets")
     return Path(root)
+
+
+@pytest.fixture(autouse=True)
+def registries() -> Iterator[None]:
+    """Forget the models and datasets that a test registers."""
+    tables: list[dict] = [model_registry._table(), dataset_registry._TABLE]
+    before = [dict(table) for table in tables]
+    yield
+    for table, entries in zip(tables, before, strict=True):
+        table.clear()
+        table.update(entries)
 
 
 @pytest.fixture(scope="session")

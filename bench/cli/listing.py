@@ -74,6 +74,7 @@ def list_datasets(as_json: bool) -> None:
             if key not in ("name", "title", "version") and card[key]:
                 value = "; ".join(card[key]) if isinstance(card[key], tuple) else card[key]
                 click.echo(f"  {key.replace('_', ' ')}: {value}")
+        click.echo("")
 
 
 @command.command("presets")

@@ -120,12 +120,12 @@ def test_a_damaged_table_is_one_line_and_nothing_is_written(bench: Bench, data: 
 def test_an_unwritable_results_folder_is_refused_before_training(
     bench: Bench, data: Path, tmp_path: Path
 ) -> None:
-    (tmp_path / "r").write_text("a file")
-    done = bench(
-        "run", "--models", "transformer", "--datasets", "uci-har", "--data", data, "--out", "r", *SMALL
-    )
+    (tmp_path / "file").write_text("not a folder")
+    command = ["run", "--models", "transformer", "--datasets", "uci-har", "--data", data, *SMALL]
+    done = bench(*command, "--out", "file/r")
     assert done.code == 2
-    assert "cannot write to r" in done.err
+    assert "cannot write to file/r" in done.err
+    assert bench(*command, "--out", "file").code == 2
 
 
 def test_a_newer_results_folder_is_left_alone(bench: Bench, data: Path, tmp_path: Path) -> None:
