@@ -2,7 +2,8 @@
 
 import hashlib
 import os
-import tempfile
+import secrets
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,25 +29,54 @@ def sha256_of(path: Path) -> str:
 def atomic_file(path: Path) -> Iterator[Path]:
     """Give a temporary path beside ``path``; flush it to disk and rename it when the block ends well.
 
+    The name is unlike that of any other process on any machine; permissions are those of a new file of the user.
+
     Raises
     ------
     BenchError
         The folder cannot be written.
     """
+    temporary = _temporary(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+        temporary.touch(exist_ok=False)
     except OSError as error:
-        raise BenchError(
-            f"cannot write to {path.parent}: {error.strerror}; choose a folder that can be written"
-        ) from error
-    os.close(handle)
-    temporary = Path(name)
+        raise _unwritable(path.parent, error) from error
     try:
         yield temporary
         with temporary.open("rb+") as file:
             os.fsync(file.fileno())
-        temporary.chmod(0o644)
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def atomic_folder(path: Path) -> Iterator[Path]:
+    """Give a temporary folder beside ``path``; it gets that name when the block ends well and vanishes otherwise.
+
+    ``path`` must not exist and its parent must.
+
+    Raises
+    ------
+    BenchError
+        The parent cannot be written.
+    """
+    temporary = _temporary(path)
+    try:
+        temporary.mkdir()
+    except OSError as error:
+        raise _unwritable(path.parent, error) from error
+    try:
+        yield temporary
+        temporary.rename(path)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _temporary(path: Path) -> Path:
+    return path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
+
+
+def _unwritable(folder: Path, error: OSError) -> BenchError:
+    return BenchError(f"cannot write to {folder}: {error.strerror}; choose a folder that can be written")

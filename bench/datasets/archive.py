@@ -2,10 +2,8 @@
 
 import lzma
 import os
-import shutil
 import stat
 import tarfile
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -15,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from bench.errors import DataError
+from bench.files import atomic_folder
 
 _CHUNK_BYTES = 1 << 20
 _LONGEST_NAME = 1000
@@ -28,7 +27,7 @@ _READ_ERRORS = (
 
 @dataclass(frozen=True)
 class Limits:
-    """What an archive may at most contain once unpacked."""
+    """What an archive may at most contain once unpacked; folders count as files."""
 
     max_bytes: int
     max_files: int
@@ -73,15 +72,8 @@ def extract(archive: Path, target: Path, limits: Limits) -> int:
         raise DataError(
             f"{target}: exists already; remove it or name another folder to unpack {archive.name}"
         )
-    temporary = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}.unpacking-"))
-    try:
-        with _opened(archive) as opened:
-            n_files = _unpack(archive, opened, temporary, limits)
-        temporary.chmod(0o755)
-        temporary.rename(target)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
-    return n_files
+    with atomic_folder(target) as temporary, _opened(archive) as opened:
+        return _unpack(archive, opened, temporary, limits)
 
 
 def inside(name: str) -> PurePosixPath | None:
@@ -116,7 +108,9 @@ def _opened(archive: Path) -> Iterator[zipfile.ZipFile | tarfile.TarFile]:
 def _unpack(archive: Path, opened: zipfile.ZipFile | tarfile.TarFile, folder: Path, limits: Limits) -> int:
     seen: set[str] = set()
     n_files, n_bytes = 0, 0
-    for member in _members(archive, opened):
+    for n_entries, member in enumerate(_members(archive, opened), start=1):
+        if n_entries > limits.max_files:
+            raise DataError(f"{archive}: more than {limits.max_files} files and folders; not unpacked")
         path = inside(member.name)
         if path is None:
             raise DataError(f"{archive}: entry '{member.name[:100]}' leads out of the folder; not unpacked")
@@ -130,8 +124,6 @@ def _unpack(archive: Path, opened: zipfile.ZipFile | tarfile.TarFile, folder: Pa
             raise DataError(f"{archive}: entry '{path}' occurs twice; not unpacked")
         seen.add(str(path).casefold())
         n_files += 1
-        if n_files > limits.max_files:
-            raise DataError(f"{archive}: more than {limits.max_files} files; not unpacked")
         if n_bytes + member.n_bytes > limits.max_bytes:
             raise DataError(f"{archive}: more than {limits.max_bytes} bytes unpacked; not unpacked")
         _make_folder(archive, folder, folder.joinpath(path).parent)

@@ -62,13 +62,14 @@ def simulate(name: str, root: Path, *, n_subjects: int | None, seconds: float | 
 
 
 def ensure_demo(name: str) -> bool:
-    """Write the demo's cohort unless it is there; tell whether it was written now. Safe for several processes."""
+    """Write the demo's cohort unless the same is there; tell whether it was written. Safe for several processes."""
     root = demo_root()
     root.mkdir(parents=True, exist_ok=True)
     folder = root / name
+    module = _simulator(name)
+    wanted = {"simulator": name, "revision": module.REVISION, "seed": DEMO_SEED, **module.DEMO}
     with FileLock(root / f".{name}.lock"):
-        marker = read_marker(folder) if folder.exists() else None
-        if marker is not None and marker.get("revision") == _simulator(name).REVISION:
+        if folder.exists() and read_marker(folder) == wanted:
             return False
         shutil.rmtree(folder, ignore_errors=True)
         simulate(name, root, n_subjects=None, seconds=None, seed=DEMO_SEED)

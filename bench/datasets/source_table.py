@@ -49,7 +49,7 @@ class Archive(_Model):
     inner: str | None = Field(None, description="an archive inside the archive that holds the data")
     take: tuple[str, ...] = Field(description="names of files or folders, anywhere inside, to keep; patterns")
     max_bytes: int = Field(gt=0, description="most bytes that may come out")
-    max_files: int = Field(gt=0, description="most files that may come out")
+    max_files: int = Field(gt=0, description="most files and folders that may come out")
 
 
 class Source(_Model):

@@ -11,8 +11,6 @@ Numbers of subjects are compared as numbers, whatever their zero padding.
 import json
 import os
 import re
-import shutil
-import tempfile
 import tomllib
 from collections import Counter
 from collections.abc import Iterator
@@ -28,6 +26,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from bench.datasets.contract import Normalisation
 from bench.datasets.npy_file import map_npy
 from bench.errors import DataError
+from bench.files import atomic_file, atomic_folder
 
 DESCRIPTION = "dataset.toml"
 _FEATURE = re.compile(r"feature_(\d{1,9})\.npy")
@@ -203,13 +202,8 @@ def new_folder(target: Path) -> Iterator[Path]:
         raise DataError(f"{target}: exists already; remove it or give another name")
     if not target.parent.is_dir():
         raise DataError(f"{target.parent}: no such folder; make it first")
-    temporary = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}.writing-"))
-    try:
-        yield temporary
-        temporary.chmod(0o755)
-        temporary.rename(target)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+    with atomic_folder(target) as folder:
+        yield folder
 
 
 def write_parts(folder: Path, description: Description, parts: Iterator[Part]) -> None:
@@ -234,7 +228,8 @@ def write_parts(folder: Path, description: Description, parts: Iterator[Part]) -
             _save(folder / "Label" / f"window_label_{number:03d}.npy", of_one)
     _save(folder / "Label" / "label.npy", np.array(table, dtype=np.int64))
     text = _as_toml(description.model_copy(update={"subjects": names}))
-    (folder / DESCRIPTION).write_text(text, encoding="utf-8")
+    with atomic_file(folder / DESCRIPTION) as temporary:
+        temporary.write_text(text, encoding="utf-8")
 
 
 def _feature_files(folder: Path) -> dict[int, str]:

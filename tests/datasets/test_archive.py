@@ -116,6 +116,12 @@ def test_too_many_files_are_refused(tmp_path: Path, make: Callable[[Path, dict[s
         extract(archive, tmp_path / "out", LIMITS)
 
 
+def test_folders_count_as_files(tmp_path: Path) -> None:
+    archive = make_tar(tmp_path / "archive", {f"{i}": b"" for i in range(11)}, kind=tarfile.DIRTYPE)
+    with pytest.raises(DataError, match="more than 10 files and folders"):
+        extract(archive, tmp_path / "out", LIMITS)
+
+
 @pytest.mark.parametrize("make", MAKERS)
 def test_too_many_bytes_are_refused(tmp_path: Path, make: Callable[[Path, dict[str, bytes]], Path]) -> None:
     archive = make(tmp_path / "archive", {"a": bytes(6000), "b": bytes(6000)})

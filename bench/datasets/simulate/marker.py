@@ -1,12 +1,11 @@
 """The file that marks a folder as simulated, so that no table can take it for a publisher's data."""
 
 import json
-import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
 from bench.errors import DataError
+from bench.files import atomic_file
 
 MARKER_NAME = "SIMULATED.json"
 
@@ -14,12 +13,8 @@ MARKER_NAME = "SIMULATED.json"
 def write_marker(folder: Path, **parameters: str | int | float) -> None:
     """Write ``SIMULATED.json`` with what the simulator was given: simulator, revision, seed, sizes."""
     text = json.dumps({"simulated": True, **parameters}, indent=1, sort_keys=True) + "\n"
-    handle, temporary = tempfile.mkstemp(dir=folder, prefix=f".{MARKER_NAME}.")
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    Path(temporary).replace(folder / MARKER_NAME)
+    with atomic_file(folder / MARKER_NAME) as temporary:
+        temporary.write_text(text, encoding="utf-8")
 
 
 def read_marker(folder: Path) -> Mapping[str, str | int | float] | None:
@@ -35,6 +30,10 @@ def read_marker(folder: Path) -> Mapping[str, str | int | float] | None:
         return None
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise DataError(
+            f"{path}: cannot be read ({error.strerror}); get the right to read it, or simulate the folder again"
+        ) from error
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
         raise DataError(f"{path}: not readable as JSON ({error}); simulate the folder again") from error
     if not isinstance(content, dict) or not all(isinstance(v, str | int | float) for v in content.values()):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import edfio
 
 REVISION = 1
-DEMO = {"n_subjects": 17, "seconds": 450.0}
+DEMO = {"n_subjects": 17, "seconds": 300.0}
 
 # Subjects 00 to 15 are for training and validation, so 16 is the first for testing.
 _MIN_SUBJECTS = 17
