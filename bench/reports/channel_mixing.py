@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 PAPER_DATASET = "adftd"
-_PAPER_CLASSES = {"ad": "Alzheimer's disease", "ftd": "frontotemporal dementia", "cn": "control"}
-_SHORT_CLASSES = {name: short.upper() for short, name in _PAPER_CLASSES.items()}
+PAPER_CLASSES = {"ad": "Alzheimer's disease", "ftd": "frontotemporal dementia", "cn": "control"}
+_SHORT_CLASSES = {name: short.upper() for short, name in PAPER_CLASSES.items()}
 _TINY = 0.05
 """Relative changes of correlations smaller than this are marked: they are of a number near zero."""
 
@@ -34,10 +34,15 @@ class Line:
     The two sides of the trained layer and of the untrained one, and the change that the paper printed, in percent.
     """
 
-    label: str
+    classes: tuple[str, ...]
     sides: tuple[BeforeAfter, ...]
     untrained: tuple[BeforeAfter, ...]
     published: float | None = None
+
+    @property
+    def label(self) -> str:
+        """How tables and figures call it."""
+        return " - ".join(map(_short, self.classes))
 
     @property
     def before(self) -> tuple[float, float | None] | None:
@@ -88,7 +93,7 @@ def correlation_lines(
 
     return [
         Line(
-            label=_short(one.class_name),
+            classes=(one.class_name,),
             sides=sides(record.seeds, number),
             untrained=sides(record.untrained, number),
             published=published.get(frozenset([one.class_name])),
@@ -102,7 +107,7 @@ def distance_lines(record: ChannelMixingRecord) -> list[Line]:
     published = _published(record.cells.dataset)
     return [
         Line(
-            label=f"{_short(one.first)} - {_short(one.second)}",
+            classes=(one.first, one.second),
             sides=tuple(seed.distances[number].norm for seed in record.seeds),
             untrained=tuple(seed.distances[number].norm for seed in record.untrained),
             published=published.get(frozenset([one.first, one.second])),
@@ -248,7 +253,7 @@ def _published(dataset: str) -> dict[frozenset[str], float]:
     if dataset != PAPER_DATASET:
         return {}
     return {
-        frozenset(_PAPER_CLASSES[short] for short in claim.about["classes"]): claim.about["change_percent"]
+        frozenset(PAPER_CLASSES[short] for short in claim.about["classes"]): claim.about["change_percent"]
         for claim in text_claims()
         if claim.needs == NAME and "change_percent" in claim.about
     }

@@ -8,8 +8,8 @@ from pathlib import Path
 from bench.errors import BenchError, RecordError
 from bench.reports.ablation import ablation_table
 from bench.reports.ablation_bars import ablation_bars
+from bench.reports.ablation_differences import read_ablation
 from bench.reports.ablation_figure import ablation_figure
-from bench.reports.ablation_intervals import ablation_intervals
 from bench.reports.calibration_figure import calibration_figure
 from bench.reports.claims_table import all_claims_table, claims_table
 from bench.reports.confusion_figure import confusion_figure
@@ -22,7 +22,7 @@ from bench.reports.main_results import main_results
 from bench.reports.measured import analysis_sections, efficiency_sections
 from bench.reports.paper_tables import ecg_table, eeg_table
 from bench.reports.predicted import Predicted, read_predicted
-from bench.reports.reproduction import PAPER_RECIPE, reproduction_table
+from bench.reports.reproduction import reproduction_table
 from bench.reports.section import Section, present
 from bench.reports.setup_tables import dataset_summary, model_configuration
 from bench.reports.significance import METRIC_TITLES, paired_table, rank_table, wins_table
@@ -33,6 +33,7 @@ from bench.reports.table import Table
 from bench.reports.training_curves import curves_figure
 from bench.results.aggregate import Comparison, compare
 from bench.results.claims import ledger
+from bench.results.comparability import PAPER_RECIPE
 from bench.results.record import Record
 from bench.results.store import read_all
 
@@ -69,11 +70,11 @@ def read_contents(out: Path) -> Contents:
         damaged.extend(error for one in tested.values() for error in one.damaged)
         sections.extend(_suite_sections(out, suite, tested, suffix))
         main.extend([f"headline{suffix}", *(f"main-{study.dataset}{suffix}" for study in suite.studies)])
-    sections.append(_other_section(comparisons, suites))
+    sections.append(_other_section(out, comparisons, suites))
     for measured in (efficiency_sections(out), analysis_sections(out)):
         sections.extend(measured.sections)
         damaged.extend(measured.damaged)
-    sections.append(_claims_section(suites))
+    sections.append(_claims_section(out, suites))
     shown = tuple(one for one in sections if one.intro)
     return Contents(tuple(records), tuple(suites), shown, tuple(main), tuple(damaged))
 
@@ -144,12 +145,14 @@ def _dataset_section(study: Study, tested: Predicted, suffix: str, recipe: str) 
 def _ablation_section(out: Path, suite: Suite, suffix: str, recipe: str) -> Section:
     items: list[Table | Figure | None] = []
     for one in suite.studies:
-        table = ablation_table(one, f"ablation-{one.dataset}{suffix}")
+        found = read_ablation(out, one)
+        if found is None:
+            continue
+        name = f"{one.dataset}{suffix}"
         items += [
-            table,
-            ablation_intervals(out, one, f"ablation-intervals-{one.dataset}{suffix}"),
-            ablation_bars(one, f"ablation-bars-{one.dataset}{suffix}"),
-            None if table is None else ablation_figure(table, table.name),
+            ablation_table(found, f"ablation-{name}"),
+            ablation_bars(found, f"ablation-bars-{name}"),
+            ablation_figure(found, f"ablation-{name}"),
         ]
     tables, figures = present(*items)
     intro = "The full model against itself without one part, paired by seed."
@@ -177,7 +180,7 @@ def _setup_section(suite: Suite, suffix: str, recipe: str) -> Section:
     return Section(f"setup{suffix}", f"Set-up{recipe}", intro, tables)
 
 
-def _other_section(comparisons: Sequence[Comparison], suites: Sequence[Suite]) -> Section:
+def _other_section(out: Path, comparisons: Sequence[Comparison], suites: Sequence[Suite]) -> Section:
     """Return the comparisons that no suite has, each as a table of its own; without an intro where there is none."""
     chosen = [study.comparison for suite in suites for study in suite.studies]
     numbers: Counter[str] = Counter()
@@ -188,17 +191,20 @@ def _other_section(comparisons: Sequence[Comparison], suites: Sequence[Suite]) -
             continue
         numbers[study.dataset] += 1
         name = f"other-{study.dataset}-{numbers[study.dataset]}"
+        if study.groups:
+            tables.append(main_results(study, name))
         # Reduced models alone, without any that they may be compared with, have an ablation table only.
-        tables.append(main_results(study, name) if study.groups else ablation_table(study, name))
+        elif found := read_ablation(out, study):
+            tables.append(ablation_table(found, name))
     intro = (
         "Results under changed settings or on other data, which no table above mixes in." if tables else ""
     )
     return Section("other", "Other comparisons", intro, present(*tables)[0])
 
 
-def _claims_section(suites: Sequence[Suite]) -> Section:
+def _claims_section(out: Path, suites: Sequence[Suite]) -> Section:
     suite = next((suite for suite in suites if suite.recipe == PAPER_RECIPE), None)
-    entries = ledger(make_judges(suite))
+    entries = ledger(make_judges(out, suite))
     return Section(
         "claims",
         "The paper's claims",

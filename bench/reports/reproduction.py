@@ -13,12 +13,11 @@ from bench.reports.table import Block, Cell, Footnotes, Row, Table
 from bench.results import published
 from bench.results.aggregate import Mean
 from bench.results.claim_checks import HALF_DIGIT
+from bench.results.comparability import void_reason
 from bench.results.published import PublishedScore
 from bench.results.remarks import remarks
 
 WITHIN_STDS = 2.0
-PAPER_SEEDS = (41, 42, 43, 44, 45)
-PAPER_RECIPE = "published"
 
 _NAMES = {"accuracy": "Accuracy", "precision": "Precision", "recall": "Recall", "f1": "F1", "auroc": "AUROC"}
 
@@ -61,26 +60,22 @@ def reproductions(study: Study) -> list[Reproduction]:
         Reproduction(
             score,
             study.groups[score.model].score(score.metric) if score.model in study.groups else None,
-            void_reason(study, score.model),
+            void_of(study, score.model),
         )
         for score in scores
     ]
 
 
-def void_reason(study: Study, model: str) -> str:
+def void_of(study: Study, model: str) -> str:
     """Say why a model's scores may not be set against the paper's; an empty text where they may."""
-    condition, data = study.comparison.condition, study.record.data
+    condition = study.comparison.condition
     groups = {group.model: group for group in study.comparison.groups}
-    seeds = groups[model].seeds if model in groups else ()
-    reasons = {
-        f"{data.kind} data": data.kind != "whole",
-        f"split {data.split_origin}": data.kind == "whole" and data.split_origin != "published",
-        f"recipe {condition.recipe}": condition.recipe != PAPER_RECIPE,
-        f"changed {condition.changes}": bool(condition.changes),
-        f"{data.n_skipped_records} records skipped": data.n_skipped_records > 0,
-        f"seeds {', '.join(map(str, seeds)) or 'none'}": seeds != PAPER_SEEDS,
-    }
-    return "; ".join(reason for reason, applies in reasons.items() if applies)
+    return void_reason(
+        data=study.record.data,
+        recipe=condition.recipe,
+        changes=condition.changes,
+        seeds=groups[model].seeds if model in groups else (),
+    )
 
 
 def reproduction_table(study: Study, name: str) -> Table | None:

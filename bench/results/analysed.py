@@ -6,6 +6,7 @@ import numpy as np
 
 from bench.results.aggregate import DDOF, Condition
 from bench.results.analysis import Part
+from bench.results.comparability import void_reason
 from bench.results.record import DataDescription, Record
 
 
@@ -19,6 +20,11 @@ class AnalysedCells(Part):
     seeds: tuple[int, ...]
     keys: tuple[str, ...]
     data: DataDescription
+
+    @property
+    def void(self) -> str:
+        """Why numbers of these cells may not be set against the paper's; an empty text where they may."""
+        return void_reason(data=self.data, recipe=self.recipe, changes=self.changes, seeds=self.seeds)
 
     @classmethod
     def of(cls, records: Sequence[Record]) -> "AnalysedCells":

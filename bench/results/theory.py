@@ -26,7 +26,8 @@ class Check(Part):
     """One checked statement. ``values`` holds the numbers that ``result`` is a sentence of.
 
     ``number`` is the paper's statement, 1 to 5 in its order, with a letter where a statement has several; ``about``
-    tells several checks of one number apart, such as by dataset.
+    tells several checks of one number apart, such as by dataset. ``void`` says why the outcome decides nothing about
+    the paper, such as simulated data; empty where it does.
     """
 
     number: str
@@ -36,6 +37,7 @@ class Check(Part):
     on: str
     result: str
     verdict: Verdict
+    void: str = ""
     values: dict[str, float | int | None] = Field(default_factory=dict)
     x_label: str = ""
     curves: tuple[Curve, ...] = ()

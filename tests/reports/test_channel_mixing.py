@@ -77,7 +77,7 @@ def test_figure_says_in_words_how_many_fall(tmp_path: Path) -> None:
 
 def test_figure_draws_numbers_that_are_not_known(tmp_path: Path) -> None:
     lines = correlation_lines(record_of(tmp_path, "adftd"))
-    unknown = Line("nobody", (BeforeAfter(before=None, after=None),), ())
+    unknown = Line(("nobody",), (BeforeAfter(before=None, after=None),), ())
     with figure_style():
         figure = draw([*lines, unknown], [unknown])
     assert [text.get_text() for text in figure.axes[0].get_yticklabels()][-1] == "nobody"

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from bench.reports.ablation_judge import AblationJudge
-from bench.reports.cell_judge import CellJudge
 from bench.reports.claims_table import all_claims_table, claims_table
-from bench.reports.data_judge import DataJudge
 from bench.reports.judges import make_judges
-from bench.reports.reproduction import Reproduction, reproduction_table, reproductions, void_reason
+from bench.reports.judges.ablation import AblationJudge
+from bench.reports.judges.cells import CellJudge
+from bench.reports.judges.data import DataJudge
+from bench.reports.reproduction import Reproduction, reproduction_table, reproductions, void_of
 from bench.reports.suite import Suite, make_suites
 from bench.results import published
 from bench.results.aggregate import Mean, compare
@@ -92,7 +92,7 @@ def test_verdict_of_one_score(measured: float | None, void: str, verdict: str) -
 )
 def test_why_a_comparison_is_void(tmp_path: Path, grid: Grid, reason: str) -> None:
     write_grid(tmp_path, dataclasses.replace(grid, n_epochs=1))
-    assert void_reason(suite_of(tmp_path).studies[0], "medmamba") == reason
+    assert void_of(suite_of(tmp_path).studies[0], "medmamba") == reason
 
 
 def test_every_published_score_of_the_dataset_has_a_row(full: Path) -> None:
@@ -157,12 +157,12 @@ def test_a_comparison_with_a_model_that_was_not_run_is_left_open(full: Path) -> 
     assert CellJudge(suite_of(full))(claim) is None
 
 
-def test_without_the_papers_recipe_nobody_judges() -> None:
-    assert make_judges(None) == {}
+def test_without_the_papers_recipe_nobody_judges_scores(tmp_path: Path) -> None:
+    assert not {"cells", "ablation", "data"} & make_judges(tmp_path, None).keys()
 
 
-def test_ledger_table_counts_every_claim(paper_grid: list[Record]) -> None:
-    entries = ledger(make_judges(with_published_scores(paper_grid)))
+def test_ledger_table_counts_every_claim(paper_grid: list[Record], tmp_path: Path) -> None:
+    entries = ledger(make_judges(tmp_path, with_published_scores(paper_grid)))
     table, whole = claims_table(entries, "claims"), all_claims_table(entries, "claims-all")
     assert len(table.rows) == len(text_claims())
     assert len(whole.rows) == len(text_claims()) + len(cell_claims())
@@ -170,8 +170,8 @@ def test_ledger_table_counts_every_claim(paper_grid: list[Record]) -> None:
         assert not number or f"{number} {verdict.value}" in whole.caption
 
 
-def test_ledger_rows_have_verdict_evidence_and_command(paper_grid: list[Record]) -> None:
-    entries = ledger(make_judges(with_published_scores(paper_grid)))
+def test_ledger_rows_have_verdict_evidence_and_command(paper_grid: list[Record], tmp_path: Path) -> None:
+    entries = ledger(make_judges(tmp_path, with_published_scores(paper_grid)))
     row = next(
         one
         for one in claims_table(entries, "c").rows

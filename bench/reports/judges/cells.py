@@ -6,7 +6,7 @@ A margin between two models takes the published deviations of both; see `rulings
 from collections.abc import Callable, Mapping, Sequence
 from math import hypot
 
-from bench.reports.rulings import comparable_mean, comparison_ruling, score_ruling, within_stds
+from bench.reports.judges.rulings import comparable_mean, comparison_ruling, score_ruling, within_stds
 from bench.reports.suite import OURS, Suite
 from bench.results import published
 from bench.results.claim_checks import Verdict, strongest_rival

@@ -6,7 +6,7 @@ as claimed. Records that are not the paper's data, split, recipe, settings and s
 then says what was measured and why it is void.
 """
 
-from bench.reports.reproduction import void_reason
+from bench.reports.reproduction import void_of
 from bench.reports.suite import Study
 from bench.results.claim_checks import HALF_DIGIT, Verdict
 from bench.results.claims import Ruling
@@ -22,7 +22,7 @@ def measured_mean(study: Study | None, model: str, metric: str) -> float | None:
 def comparable_mean(study: Study | None, model: str, metric: str) -> float | None:
     """Return a mean that may be set against the paper's, or None."""
     found = measured_mean(study, model, metric)
-    return None if study is None or found is None or void_reason(study, model) else found
+    return None if study is None or found is None or void_of(study, model) else found
 
 
 def score_ruling(study: Study | None, model: str, metric: str, mean: float, std: float) -> Ruling | None:
@@ -30,7 +30,7 @@ def score_ruling(study: Study | None, model: str, metric: str, mean: float, std:
     found = measured_mean(study, model, metric)
     if study is None or found is None:
         return None
-    void = void_reason(study, model)
+    void = void_of(study, model)
     if void:
         return Ruling(Verdict.NEEDS_RECORDS, f"measured {found:.2f}, which decides nothing: {void}")
     return within_stds(found, mean, std)

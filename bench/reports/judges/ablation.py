@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from math import hypot
 
-from bench.reports.rulings import comparable_mean, comparison_ruling, score_ruling, within_stds
+from bench.reports.judges.rulings import comparable_mean, comparison_ruling, score_ruling, within_stds
 from bench.reports.suite import OURS, Suite
 from bench.results import published
 from bench.results.claims import Claim, Ruling

@@ -1,0 +1,68 @@
+"""Verdicts on the paper's centralization table, from records under every reading of the two indices.
+
+The paper names no reading, so a number is reproduced when any reading gives it, and contradicted only where none does.
+"""
+
+from collections.abc import Sequence
+
+from bench.results import published
+from bench.results.centralization import CentralizationRecord, Index
+from bench.results.claim_checks import HALF_DIGIT, Verdict
+from bench.results.claims import Claim, Ruling
+
+CLOSE = 0.05
+"""Ours: within bounds at this distance."""
+
+
+class CentralizationJudge:
+    """Rules on indices of single datasets and on whether medical signals are more centralized; by whole data only."""
+
+    def __init__(self, records: Sequence[CentralizationRecord]) -> None:
+        self.records = {one.dataset: one for one in records}
+
+    def __call__(self, claim: Claim) -> Ruling | None:
+        """Return the verdict, or None where the dataset was not analysed."""
+        if "index" in claim.about:
+            return self._number(**claim.about)
+        return self._comparison(claim.check["reference"])
+
+    def _number(self, dataset: str, index: Index, value: float) -> Ruling | None:
+        record = self.records.get(dataset)
+        found = [one for one in record.measures if one.choice.index == index] if record else []
+        if record is None or not found:
+            return None
+        nearest = min(found, key=lambda one: abs(one.mean - value))
+        off = abs(nearest.mean - value)
+        evidence = f"nearest of {len(found)} readings: {nearest.mean:.3f} ({nearest.choice.label}), stated {value:.2f}"
+        if record.kind != "whole":
+            return Ruling(Verdict.NEEDS_RECORDS, f"{evidence}, which decides nothing: {record.kind} data")
+        if off <= HALF_DIGIT:
+            return Ruling(Verdict.REPRODUCED, evidence)
+        return Ruling(Verdict.WITHIN_BOUNDS if off <= CLOSE else Verdict.CONTRADICTED, evidence)
+
+    def _comparison(self, reference: str) -> Ruling | None:
+        """Hold that every medical dataset is above the reference in both indices, each under some reading."""
+        medical = [one.dataset for one in published.centralization() if one.domain == "medical"]
+        if reference not in self.records or not set(medical) & self.records.keys():
+            return None
+        holding, n_readings = [], 0
+        for base in self.records[reference].measures:
+            values = {
+                name: found.mean
+                for name in medical
+                if name in self.records and (found := self.records[name].measure(base.choice)) is not None
+            }
+            if not values:
+                continue
+            n_readings += 1
+            if min(values.values()) > base.mean:
+                holding.append(base.choice)
+        evidence = f"all above {reference} under {len(holding)} of {n_readings} readings"
+        used = [self.records[name] for name in (*medical, reference) if name in self.records]
+        missing = [name for name in medical if name not in self.records]
+        part = [f"{one.dataset} is {one.kind}" for one in used if one.kind != "whole"]
+        part += [f"{name} was not analysed" for name in missing]
+        if part:
+            return Ruling(Verdict.NEEDS_RECORDS, f"{evidence}, which decides nothing: {', '.join(part)}")
+        both = {choice.index for choice in holding} == {"sci", "dic"}
+        return Ruling(Verdict.REPRODUCED if both else Verdict.CONTRADICTED, evidence)

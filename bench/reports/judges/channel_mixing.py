@@ -1,0 +1,53 @@
+"""Verdicts on the paper's numbers of what channel mixing does to correlations, from records of trained layers.
+
+The paper gives no spread, so ours over seeds is taken: reproduced within one deviation, within bounds within two.
+"""
+
+from collections.abc import Sequence
+
+from bench.reports.channel_mixing import PAPER_CLASSES, PAPER_DATASET, Line, correlation_lines, distance_lines
+from bench.reports.judges.rulings import comparison_ruling, within_stds
+from bench.reports.suite import OURS
+from bench.results.channel_mixing import ChannelMixingRecord
+from bench.results.claim_checks import Verdict
+from bench.results.claims import Claim, Ruling
+
+
+class ChannelMixingJudge:
+    """Rules on relative changes within a class and between two, and on which pair of classes moves most."""
+
+    def __init__(self, records: Sequence[ChannelMixingRecord]) -> None:
+        wanted = [one for one in records if (one.cells.dataset, one.cells.model) == (PAPER_DATASET, OURS)]
+        self.void = wanted[0].cells.void if wanted else ""
+        lines = [*correlation_lines(wanted[0]), *distance_lines(wanted[0])] if wanted else []
+        self.lines = {frozenset(line.classes): line for line in lines}
+
+    def __call__(self, claim: Claim) -> Ruling | None:
+        """Return the verdict, or None where the layers were not analysed."""
+        if "largest" in claim.about:
+            ruling = self._largest(claim.about["largest"])
+        else:
+            ruling = self._change(claim.about["classes"], claim.about["change_percent"])
+        if ruling is None or not self.void:
+            return ruling
+        return Ruling(Verdict.NEEDS_RECORDS, f"{ruling.evidence}, which decides nothing: {self.void}")
+
+    def _change(self, classes: Sequence[str], stated: float) -> Ruling | None:
+        line = self._line(classes)
+        change = line.change if line else None
+        if change is None or change[1] is None:
+            return None
+        return within_stds(change[0], stated, change[1])
+
+    def _largest(self, classes: Sequence[str]) -> Ruling | None:
+        largest = self._line(classes)
+        pairs = {
+            line.label: line.change[0] for key, line in self.lines.items() if len(key) == 2 and line.change
+        }
+        if largest is None or largest.label not in pairs:
+            return None
+        shown = ", ".join(f"{label} {change:+.1f} %" for label, change in pairs.items())
+        return comparison_ruling(pairs[largest.label] == max(pairs.values()), shown)
+
+    def _line(self, classes: Sequence[str]) -> Line | None:
+        return self.lines.get(frozenset(PAPER_CLASSES[name] for name in classes))

@@ -1,0 +1,30 @@
+"""Verdicts on the paper's propositions, from the record of their checks."""
+
+from collections.abc import Sequence
+
+from bench.results.claim_checks import Verdict
+from bench.results.claims import Claim, Ruling
+from bench.results.theory import Check, TheoryRecord
+
+
+class TheoryJudge:
+    """Rules that a proposition is reproduced when each of its checks holds, by the rules that the checks state."""
+
+    def __init__(self, records: Sequence[TheoryRecord]) -> None:
+        self.checks = [check for record in records for check in record.checks]
+
+    def __call__(self, claim: Claim) -> Ruling | None:
+        """Return the verdict, or None where nothing was checked."""
+        wanted = claim.about["checks"]
+        found = [one for one in self.checks if one.number in wanted and one.verdict != "not checked"]
+        if {one.number for one in found} != set(wanted):
+            return None
+        evidence = "; ".join(f"{one.number}, {one.about}: {one.verdict}: {one.result}" for one in found)
+        void = sorted({one.void for one in found if one.void})
+        if void:
+            return Ruling(Verdict.NEEDS_RECORDS, f"{evidence}, which decides nothing: {'; '.join(void)}")
+        return Ruling(Verdict.REPRODUCED if all(map(_holds, found)) else Verdict.CONTRADICTED, evidence)
+
+
+def _holds(check: Check) -> bool:
+    return check.verdict == "holds"
