@@ -10,11 +10,15 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import nn
 
 from bench import models
 from bench.models import registry
+from bench.settings import Training
+from bench.train.evaluate import predict
 from bench.train.fit import Fit
 from bench.train.revision import REVISION as TRAINER_REVISION
+from bench.train.scores import score
 from bench.train.seeding import seed_default_generators, seed_draws
 from tests.train.cohort import make_model, make_part, training
 
@@ -37,18 +41,32 @@ def model_outputs(name: str) -> list[float]:
 
 
 def trainer_outputs() -> list[float]:
-    """Losses of a short training with a warm-up, label smoothing and weight averaging."""
-    fit = Fit(
-        make_model(),
-        make_part("abc", 0),
-        make_part("de", 1),
-        training(weight_averaging=True, epochs=3),
-        seed=41,
+    """Losses, rates and scores of two short trainings that use every rule of a recipe between them."""
+    averaging = training(weight_averaging=True, epochs=3)
+    stopping = training(
+        optimizer="adam",
+        schedule="constant",
+        warmup_epochs=0,
+        micro_batch_size=3,
+        clip_norm=0.5,
+        epochs=6,
+        patience=2,
+        min_improvement=1e-3,
     )
+    return _trained(make_model(), averaging) + _trained(make_model("informer"), stopping)
+
+
+def _trained(model: nn.Module, recipe: Training) -> list[float]:
+    validation = make_part("de", 1)
+    fit = Fit(model, make_part("abc", 0).draw(21, np.random.default_rng(41)), validation, recipe, seed=41)
     while not fit.finished:
         fit.run_epoch()
+    model.load_state_dict(fit.best_weights)
+    logits = predict(model, validation, recipe.batch_size, fit.seed)
+    scores = score(logits, validation.part_labels, validation.part_subjects, ("a", "b"))
     return [
-        value for epoch in fit.history for value in (epoch.train_loss, epoch.val_loss, epoch.learning_rate)
+        *(value for one in fit.history for value in (one.train_loss, one.val_loss, one.learning_rate)),
+        *(value for value in scores.model_dump().values() if isinstance(value, float)),
     ]
 
 

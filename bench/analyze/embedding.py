@@ -21,7 +21,7 @@ from bench.results.analysis import write_analysis
 from bench.results.analysis_arrays import write_arrays
 from bench.results.embedding import NAME, EmbeddingRecord, SeedEmbedding
 from bench.results.record import Record
-from bench.train.part import Part
+from bench.train.part import Part, interleaved
 from bench.train.seeding import seed_draws
 
 SEED = 41
@@ -44,22 +44,12 @@ def draw_windows(part: Part, n_windows: int, generator: np.random.Generator) -> 
     names, first = np.unique(subjects, return_index=True)
     share = max(WINDOWS_A_SUBJECT, n_windows // len(names))
     chosen: list[NDArray[np.int64]] = []
-    for name in names[_interleaved(labels[first], generator)]:
+    for name in names[interleaved(labels[first], generator)]:
         members = generator.permutation(np.flatnonzero(subjects == name))[:share]
         if sum(map(len, chosen)) + len(members) > n_windows and chosen:
             break
         chosen.append(members)
     return Part(part.windows, part.labels, part.subject, part.rows[np.sort(np.concatenate(chosen))])
-
-
-def _interleaved(labels: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.intp]:
-    """Return an order of positions, random within each class, in which every start has the classes' proportions."""
-    shuffled = generator.permutation(len(labels))
-    rank = np.empty(len(labels))
-    for label in np.unique(labels):
-        members = shuffled[labels[shuffled] == label]
-        rank[members] = (np.arange(len(members)) + 0.5) / len(members)
-    return np.argsort(rank, kind="stable")
 
 
 @torch.inference_mode()

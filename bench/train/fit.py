@@ -48,20 +48,14 @@ class Fit:
         self, model: nn.Module, train: Part, validation: Part, training: Training, seed: int
     ) -> None:
         require_disjoint(train=train.part_subjects, validation=validation.part_subjects)
-        self.model, self.train, self.validation, self.training, self.seed = (
-            model,
-            train,
-            validation,
-            training,
-            seed,
-        )
+        self.model, self.train, self.validation = model, train, validation
+        self.training, self.seed = training, seed
         self.device = next(model.parameters()).device
         self.optimiser = make_optimiser(model, training)
         factor = learning_rate_factor(training, steps_per_epoch=-(-len(train) // training.batch_size))
         self.schedule = torch.optim.lr_scheduler.LambdaLR(self.optimiser, factor)
         self.averaged = AveragedModel(model) if training.weight_averaging else None
         self.order = torch_generator(seed, "order")
-        seed_draws(model, seed, "training")
         self.history: list[Epoch] = []
         self.best_f1, self.best_epoch, self.best_weights = -np.inf, 0, dict[str, Tensor]()
 
@@ -81,7 +75,7 @@ class Fit:
             A loss, a gradient or a logit is not finite; no step was taken with it.
         """
         started = time.perf_counter()
-        train_loss = self._train_one_epoch()
+        train_loss, learning_rate = self._train_one_epoch()
         if self.averaged is not None:
             self.averaged.update_parameters(self.model)
         judged = self.model if self.averaged is None else self.averaged.module
@@ -92,17 +86,19 @@ class Fit:
             train_loss=train_loss,
             val_loss=mean_loss(logits, labels),
             val_f1=macro_f1(logits, labels),
-            learning_rate=self.optimiser.param_groups[0]["lr"],
+            learning_rate=learning_rate,
             seconds=time.perf_counter() - started,
         )
         self.history.append(epoch)
         self._keep_if_best(epoch, judged)
         return epoch
 
-    def _train_one_epoch(self) -> float:
-        """Take the steps of one epoch and return the mean loss of its windows."""
+    def _train_one_epoch(self) -> tuple[float, float]:
+        """Take the steps of one epoch; return the mean loss of its windows and the last step's learning rate."""
         self.model.train()
-        total = 0.0
+        # Validation reseeds the generator that training draws from, so every epoch has a stream of its own.
+        seed_draws(self.model, self.seed, f"training epoch {len(self.history) + 1}")
+        total, learning_rate = 0.0, 0.0
         positions = torch.randperm(len(self.train), generator=self.order).numpy()
         for windows, labels in self.train.batches(positions, self.training.batch_size):
             self.optimiser.zero_grad(set_to_none=True)
@@ -110,10 +106,11 @@ class Fit:
             norm = nn.utils.clip_grad_norm_(self.model.parameters(), self.training.clip_norm)
             if not (np.isfinite(loss) and bool(torch.isfinite(norm))):
                 raise DivergedError(f"training loss {loss}, gradient norm {float(norm)}: not finite")
+            learning_rate = self.optimiser.param_groups[0]["lr"]
             self.optimiser.step()
             self.schedule.step()
             total += loss * len(labels)
-        return total / len(self.train)
+        return total / len(self.train), learning_rate
 
     def _accumulate(self, windows: Tensor, labels: Tensor) -> float:
         """Add up the gradients of a batch, micro-batch by micro-batch, and return its mean loss."""
@@ -139,14 +136,12 @@ class Fit:
 
     def state_dict(self) -> dict[str, Any]:
         """Return everything that the next epoch depends on: tensors, numbers and texts only."""
-        draws = getattr(self.model, "draws", None)
         return {
             "model": self.model.state_dict(),
             "optimiser": self.optimiser.state_dict(),
             "schedule_step": self.schedule.last_epoch,
             "averaged": None if self.averaged is None else self.averaged.state_dict(),
             "order": self.order.get_state(),
-            "draws": draws.get_state() if isinstance(draws, torch.Generator) else None,
             "default_generator": torch.get_rng_state(),
             "cuda_generator": torch.cuda.get_rng_state(self.device) if self.device.type == "cuda" else None,
             "history": [epoch.model_dump() for epoch in self.history],
@@ -161,8 +156,6 @@ class Fit:
         if self.averaged is not None:
             self.averaged.load_state_dict(state["averaged"])
         self.order.set_state(state["order"])
-        if state["draws"] is not None:
-            self.model.draws.set_state(state["draws"])  # pyright: ignore[reportCallIssue, reportAttributeAccessIssue]
         torch.set_rng_state(state["default_generator"])
         if state["cuda_generator"] is not None:
             torch.cuda.set_rng_state(state["cuda_generator"], self.device)

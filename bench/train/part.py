@@ -42,15 +42,25 @@ class Part:
             yield torch.from_numpy(self.windows[rows]), torch.from_numpy(self.labels[rows])
 
     def draw(self, n_windows: int, generator: np.random.Generator) -> "Part":
-        """Return at most ``n_windows`` windows, the classes in their proportions and every class kept."""
+        """Return at most ``n_windows`` windows, the classes in their proportions.
+
+        Every class is kept as long as there are as many windows as classes.
+        """
         if n_windows >= len(self):
             return self
-        labels = self.part_labels
-        shuffled = generator.permutation(len(self))
-        # The k-th of a class with n windows gets the rank (k + 1/2) / n; the smallest ranks are stratified.
-        rank = np.empty(len(self))
-        for label in np.unique(labels):
-            members = shuffled[labels[shuffled] == label]
-            rank[members] = (np.arange(len(members)) + 0.5) / len(members)
-        chosen = np.sort(np.argsort(rank, kind="stable")[:n_windows])
+        chosen = np.sort(interleaved(self.part_labels, generator)[:n_windows])
         return Part(self.windows, self.labels, self.subject, self.rows[chosen])
+
+
+def interleaved(labels: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.intp]:
+    """Return an order of positions, random within each class, whose every start is stratified.
+
+    It begins with one position of each class; after that every start has the classes' proportions.
+    """
+    shuffled = generator.permutation(len(labels))
+    rank = np.empty(len(labels))
+    for label in np.unique(labels):
+        members = shuffled[labels[shuffled] == label]
+        rank[members] = (np.arange(len(members)) + 0.5) / len(members)
+        rank[members[0]] = 0.0
+    return np.argsort(rank, kind="stable")

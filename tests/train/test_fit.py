@@ -98,6 +98,73 @@ def test_micro_batches_give_the_gradient_of_the_whole_batch() -> None:
     assert losses[0] == pytest.approx(losses[1], rel=1e-6)
 
 
+def sampled_keys(n_validation: int, monkeypatch: pytest.MonkeyPatch) -> list[list[torch.Tensor]]:
+    """Train an Informer for three epochs and return what it drew in the training steps of each."""
+    model = make_model("informer")
+    fit = Fit(model, make_part("abc", 0), make_part("de", 1, n_validation), training(), seed=41)
+    drawn: list[list[torch.Tensor]] = []
+    plain = torch.randint
+
+    def recording(*args: Any, **kwargs: Any) -> torch.Tensor:
+        sample = plain(*args, **kwargs)
+        if model.training:
+            drawn[-1].append(sample)
+        return sample
+
+    with monkeypatch.context() as patch:
+        patch.setattr(torch, "randint", recording)
+        while not fit.finished:
+            drawn.append([])
+            fit.run_epoch()
+    return drawn
+
+
+def test_every_epoch_draws_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second, third = (torch.cat(drawn) for drawn in sampled_keys(4, monkeypatch))
+    assert not torch.equal(first, second)
+    assert not torch.equal(second, third)
+
+
+def test_draws_of_training_do_not_depend_on_validation(monkeypatch: pytest.MonkeyPatch) -> None:
+    one_batch, two_batches = ([torch.cat(drawn) for drawn in sampled_keys(n, monkeypatch)] for n in (4, 8))
+    assert all(torch.equal(one, other) for one, other in zip(one_batch, two_batches, strict=True))
+
+
+def test_an_epoch_records_the_rate_of_its_last_step() -> None:
+    recipe = training(epochs=3, warmup_epochs=1)
+    history = run(Fit(make_model(), make_part("abc", 0), make_part("de", 1), recipe, seed=41)).history
+    # Three steps an epoch: two thirds of the warm-up are behind the last step of the first.
+    assert history[0].learning_rate == pytest.approx(3e-3 * (0.01 + 0.99 * 2 / 3))
+    assert history[-1].learning_rate == pytest.approx(0.0, abs=1e-15)
+
+
+def test_a_step_is_no_longer_than_the_clipped_gradient() -> None:
+    model = make_model()
+    fit = Fit(model, make_part("abc", 0), make_part("de", 1), training(clip_norm=1e-3), seed=41)
+    norms = []
+
+    def measure(*_: Any) -> None:
+        gradients = [p.grad for p in model.parameters() if p.grad is not None]
+        norms.append(float(torch.nn.utils.get_total_norm(gradients)))
+
+    fit.optimiser.register_step_pre_hook(measure)
+    fit.run_epoch()
+    assert norms == pytest.approx([1e-3] * 3, rel=1e-2)
+
+
+def test_bfloat16_trains_other_numbers_in_float32_weights() -> None:
+    fits = [
+        run(
+            Fit(make_model(), make_part("abc", 0), make_part("de", 1), training(precision=precision), seed=41)
+        )
+        for precision in ("float32", "bfloat16")
+    ]
+    exact, rounded = ([epoch.train_loss for epoch in fit.history] for fit in fits)
+    assert exact != rounded
+    assert exact == pytest.approx(rounded, rel=0.05)
+    assert {value.dtype for value in fits[1].best_weights.values()} == {torch.float32}
+
+
 class Scripted(nn.Module):
     """Answers every window with logits that depend on how often it was evaluated."""
 
@@ -121,8 +188,16 @@ class Scripted(nn.Module):
         ([0.5, 1.0, 1.0, 0.5], {"epochs": 4}, 2, 4),
         ([0.5, 0.5, 0.5, 0.5], {"epochs": 4, "patience": 2}, 1, 3),
         ([0.5, 0.75, 0.5, 0.5, 1.0], {"epochs": 5, "patience": 2}, 2, 4),
+        ([0.5, 0.75, 1.0], {"epochs": 3, "min_improvement": 0.3}, 3, 3),
+        ([0.5, 0.75, 0.75], {"epochs": 3, "patience": 2, "min_improvement": 0.5}, 1, 3),
     ],
-    ids=["a tie keeps the earlier", "patience counts from the best", "patience ends before a late best"],
+    ids=[
+        "a tie keeps the earlier",
+        "patience counts from the best",
+        "patience ends before a late best",
+        "gains add up to one that counts",
+        "a small gain is none",
+    ],
 )
 def test_which_epoch_is_kept(shares: list[float], changes: dict, best: int, n_epochs: int) -> None:
     fit = run(

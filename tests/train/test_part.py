@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from bench.train.part import Part
 from tests.train.cohort import make_part
 
 
@@ -23,6 +24,16 @@ def test_a_draw_keeps_the_proportions_of_the_classes(n_windows: int) -> None:
     assert len(drawn) == n_windows
     assert abs(int((drawn.part_labels == 1).sum()) - n_windows / 2) <= 1
     assert len(np.unique(drawn.rows)) == n_windows
+
+
+@pytest.mark.parametrize("n_windows", [3, 10, 100])
+def test_a_draw_keeps_the_smallest_class(n_windows: int) -> None:
+    labels = np.repeat([0, 1, 2], [1, 5, 200])
+    windows = np.zeros((len(labels), 1, 1), np.float32)
+    part = Part(windows, labels, np.repeat("a", len(labels)), np.arange(len(labels)))
+    drawn = part.draw(n_windows, np.random.default_rng(1)).part_labels
+    assert set(drawn) == {0, 1, 2}
+    assert (drawn == 2).sum() == pytest.approx(n_windows * 200 / 206, abs=2)
 
 
 def test_a_draw_larger_than_the_part_is_the_part() -> None:
