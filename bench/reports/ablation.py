@@ -1,78 +1,137 @@
-"""The ablation table from records: the full model and its reduced versions, with what each loses.
+"""The paper's ablation table from records: each model's scores with the differences to the full model in brackets.
 
 Source: table ablation_vertical of the paper (ADFTD). Any dataset with a reduced model has a table.
 """
 
-import numpy as np
+from collections.abc import Mapping
 
+from bench.reports.ablation_differences import N_RESAMPLES, Ablation, Difference
 from bench.reports.caption import data_remarks, study_caption
 from bench.reports.main_results import COLUMNS, chance_rows, score_cell
-from bench.reports.suite import OURS, Study, ablation_variants, gap_of, short_name
-from bench.reports.table import Block, Cell, Footnotes, Row, Table
+from bench.reports.suite import OURS, gap_of, short_name
+from bench.reports.table import Block, Cell, Footnotes, Row, Table, mark_cells
 from bench.results import published
-from bench.results.aggregate import DDOF, METRICS, Group
+from bench.results.aggregate import METRICS
+
+PUBLISHED_DATASET = "adftd"
+_PAPER_ORDER = ("accuracy", "f1", "precision", "recall", "auroc", "auprc")
+_TITLES = dict(zip(METRICS, COLUMNS, strict=True))
+_LACKS = {
+    "medmamba-single-scale": "MS",
+    "medmamba-unidirectional": "Bi",
+    "medmamba-no-channel-mixing": "CM",
+}
+_BLANK = Cell(text="")
+
+ByMetric = Mapping[str, Cell]
 
 
-def ablation_table(study: Study, name: str) -> Table | None:
-    """Return the ablation on one dataset, or None where no reduced model was run."""
-    groups = {group.model: group for group in study.comparison.groups}
-    variants = [variant for variant in ablation_variants() if variant in groups]
-    if not variants:
-        return None
-    notes = Footnotes()
-    shown = [model for model in (OURS, *variants) if model in groups]
-    measured = tuple(Row(model, _cells(groups[model], study, notes)) for model in shown)
-    full = groups.get(OURS)
-    losses = tuple(Row(variant, _losses(full, groups[variant], notes)) for variant in variants)
-    blocks = [
-        Block("measured", measured),
-        Block("measured difference to the full model, paired by seed", losses),
-        Block("chance on this test split", chance_rows(study.record)),
-    ]
-    if study.dataset == "adftd":
-        blocks.append(Block("published (MedMamba paper; not measured here)", _published(shown)))
+def ablation_table(ablation: Ablation, name: str) -> Table:
+    """Return the table of one dataset, a block for each model and a row for each score, as the paper has it."""
+    study, notes = ablation.study, Footnotes()
+    scores = _marked({model: _scores(ablation, model, notes) for model in ablation.groups})
+    with_published = study.dataset == PUBLISHED_DATASET
+    printed = _marked(_published_scores(ablation.groups)) if with_published else {}
+    blocks = []
+    for model in ablation.groups:
+        drops = _drops(model) if with_published else {}
+        rows = []
+        for metric in _PAPER_ORDER:
+            cells = [scores[model][metric], _bracket(ablation, model, metric, notes)]
+            if with_published:
+                cells += [printed[model][metric], drops.get(metric, _BLANK if model == OURS else Cell())]
+            rows.append(Row(_TITLES[metric], tuple(cells)))
+        blocks.append(Block(_heading(model), tuple(rows)))
+    pair = ("score", "(difference)")
+    groups = (("measured here", 2), ("published, not measured here", 2))
     return Table(
         name=name,
         title=f"{short_name(study.dataset)}: ablation",
-        columns=COLUMNS,
-        blocks=tuple(blocks),
-        caption=f"{study_caption(study)} Differences are in percentage points, reduced minus full.",
+        columns=(*pair, *pair) if with_published else pair,
+        blocks=(*blocks, *_chance(ablation, with_published)),
+        caption=f"{study_caption(study)} {_HOW}",
         footnotes=(*notes.texts, *data_remarks(study)),
+        corner="Score",
+        groups=groups if with_published else groups[:1],
     )
 
 
-def _cells(group: Group, study: Study, notes: Footnotes) -> tuple[Cell, ...]:
+_HOW = (
+    "MS, Bi, CM: multi-scale, bidirectional, channel mixing. Scores: best in bold, second underlined. In brackets: "
+    "reduced minus full model in percentage points, paired by seed, mean and sample standard deviation; in square "
+    f"brackets its 95% percentile interval from {N_RESAMPLES} draws of whole test subjects, paired by window, seeds "
+    "averaged: it speaks of other subjects, not of other seeds; AUPRC has none. A bold difference: the interval "
+    "excludes zero."
+)
+
+
+def _heading(model: str) -> str:
+    parts = ", ".join(f"{part} {'no' if _LACKS.get(model) == part else 'yes'}" for part in ("MS", "Bi", "CM"))
+    return f"{model} ({parts})"
+
+
+def _scores(ablation: Ablation, model: str, notes: Footnotes) -> ByMetric:
+    """Return a model's scores; dashes with the reason where it lacks a seed that another has."""
+    group, study = ablation.groups[model], ablation.study
     gap = gap_of(group, study.seeds, short_name(study.dataset))
-    note = notes.number(gap) if gap else None
-    return tuple(Cell(note=note) if gap else score_cell(group, metric) for metric in METRICS)
+    if gap:
+        return dict.fromkeys(METRICS, Cell(note=notes.number(gap)))
+    return {metric: score_cell(group, metric) for metric in METRICS}
 
 
-def _losses(full: Group | None, reduced: Group, notes: Footnotes) -> tuple[Cell, ...]:
-    """Return mean and deviation of the seed-wise difference over the same seeds; a dash where they differ."""
-    if full is None or full.seeds != reduced.seeds or not full.seeds:
-        note = notes.number(f"{reduced.model} and {OURS} do not have the same seeds: no paired difference")
-        return (Cell(note=note),) * len(METRICS)
-    return tuple(_difference(full, reduced, metric) for metric in METRICS)
+def _marked(scores: Mapping[str, ByMetric]) -> dict[str, dict[str, Cell]]:
+    """Return cells of models with the best and second of each metric marked."""
+    marked: dict[str, dict[str, Cell]] = {model: {} for model in scores}
+    for metric in METRICS:
+        column = mark_cells(scores[model][metric] for model in scores)
+        for model, cell in zip(scores, column, strict=True):
+            marked[model][metric] = cell
+    return marked
 
 
-def _difference(full: Group, reduced: Group, metric: str) -> Cell:
-    pairs = list(zip(_values(full, metric), _values(reduced, metric), strict=True))
-    differences = [
-        100 * (second - first) for first, second in pairs if first is not None and second is not None
-    ]
-    if len(differences) < len(pairs):
-        return Cell()
-    std = float(np.std(differences, ddof=DDOF)) if len(differences) > 1 else None
-    return Cell(float(np.mean(differences)), std)
-
-
-def _values(group: Group, metric: str) -> list[float | None]:
-    """Return a test score of each finished seed, in the order of the seeds."""
-    return [getattr(one.metrics.test, metric) for one in group.records if one.metrics is not None]
-
-
-def _published(models: list[str]) -> tuple[Row, ...]:
-    printed = {(one.variant, one.metric): Cell(one.mean, one.std) for one in published.ablation()}
-    return tuple(
-        Row(model, tuple(printed.get((model, metric), Cell()) for metric in METRICS)) for model in models
+def _bracket(ablation: Ablation, model: str, metric: str, notes: Footnotes) -> Cell:
+    if model == OURS:
+        return _BLANK
+    found = ablation.differences[model][metric]
+    note = notes.number("; ".join(found.remarks)) if found.remarks else None
+    if found.mean is None:
+        return Cell(note=note)
+    return Cell(
+        found.mean,
+        found.std,
+        mark="best" if found.is_sure else "",
+        note=note,
+        low=found.low,
+        high=found.high,
+        text=_in_brackets(found),
     )
+
+
+def _in_brackets(found: Difference) -> str:
+    std = "" if found.std is None else f"±{found.std:.2f}"
+    interval = "" if found.low is None else f" [{found.low:+.2f}, {found.high:+.2f}]"
+    return f"({found.mean:+.2f}{std}{interval})"
+
+
+def _published_scores(models: Mapping[str, object]) -> dict[str, ByMetric]:
+    printed = {(one.variant, one.metric): Cell(one.mean, one.std) for one in published.ablation()}
+    return {model: {metric: printed.get((model, metric), Cell()) for metric in METRICS} for model in models}
+
+
+def _drops(model: str) -> dict[str, Cell]:
+    """Return the differences that the paper prints in brackets, as reduced minus full."""
+    return {
+        one.metric: Cell(-one.drop, text=f"({-one.drop:+.2f})")
+        for one in published.ablation()
+        if one.variant == model and one.drop is not None
+    }
+
+
+def _chance(ablation: Ablation, with_published: bool) -> list[Block]:
+    rest = (_BLANK,) * (3 if with_published else 1)
+    blocks = []
+    for row in chance_rows(ablation.study.record):
+        cells = dict(zip(METRICS, row.cells, strict=True))
+        rows = tuple(Row(_TITLES[metric], (cells[metric], *rest)) for metric in _PAPER_ORDER)
+        blocks.append(Block(f"{row.label}, by chance on this test split", rows))
+    return blocks

@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from bench.reports import style
+from bench.reports.ablation import PUBLISHED_DATASET
+from bench.reports.ablation_differences import Ablation
 from bench.reports.caption import study_caption
 from bench.reports.figure import Figure
 from bench.reports.main_results import COLUMNS
-from bench.reports.suite import OURS, Study, ablation_variants, short_name
+from bench.reports.suite import gap_of, short_name
 from bench.results import published
 from bench.results.aggregate import METRICS, Group
 
@@ -20,21 +22,29 @@ Bar = tuple[float, float]
 """Mean and deviation in percent."""
 
 
-def ablation_bars(study: Study, name: str) -> Figure | None:
-    """Return the figure of one dataset, or None where no reduced model was run."""
-    groups = {group.model: group for group in study.comparison.groups}
-    shown = [model for model in (OURS, *ablation_variants()) if model in groups]
-    if shown in ([], [OURS]):
+def ablation_bars(ablation: Ablation, name: str) -> Figure | None:
+    """Return the figure of one dataset, or None where fewer than two models have all seeds.
+
+    A model that lacks a seed is left out and named: its means are over other cells.
+    """
+    study, where = ablation.study, short_name(ablation.study.dataset)
+    gaps = {model: gap_of(group, study.seeds, where) for model, group in ablation.groups.items()}
+    shown = [model for model, gap in gaps.items() if not gap]
+    if len(shown) < 2:
         return None
-    measured = {model: [_measured(groups[model], metric) for metric in published.METRICS] for model in shown}
-    printed = {model: _printed(model) for model in shown} if study.dataset == "adftd" else {}
+    measured = {
+        model: [_measured(ablation.groups[model], metric) for metric in published.METRICS] for model in shown
+    }
+    printed = {model: _printed(model) for model in shown} if study.dataset == PUBLISHED_DATASET else {}
     f1 = published.METRICS.index("f1")
     said = ", ".join(f"{model} {bar[0]:.1f}" for model, bars in measured.items() if (bar := bars[f1]))
     beside = " Hatched: published in the MedMamba paper, not measured here." if printed else ""
+    left_out = "; ".join(gap for gap in gaps.values() if gap)
+    without = f" Left out: {left_out}." if left_out else ""
     return Figure(
         name=name,
-        title=f"{short_name(study.dataset)}: ablation, scores",
-        caption=f"Scores of the full and the reduced models.{beside} {study_caption(study)}",
+        title=f"{where}: ablation, scores",
+        caption=f"Scores of the full and the reduced models.{beside}{without} {study_caption(study)}",
         alt=f"Bars of five scores for {len(shown)} variants of MedMamba. Macro F1 in percent: {said}.",
         draw=lambda: draw(measured, printed),
     )

@@ -1,63 +1,77 @@
-"""What each part of MedMamba adds: seed-wise differences of the reduced models to the full one."""
+"""What each part of MedMamba adds: differences of the reduced models to the full one, a line of dots per score."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from bench.reports import style
+from bench.reports.ablation_differences import Ablation, Difference
+from bench.reports.caption import study_caption
 from bench.reports.figure import Figure
-from bench.reports.table import Row, Table
+from bench.reports.main_results import COLUMNS
+from bench.reports.suite import short_name
+from bench.results.aggregate import METRICS
 
 if TYPE_CHECKING:
     import matplotlib.figure
     from matplotlib.axes import Axes
 
 _FORMS = ("o", "s", "^", "D", "v", "P")
+_COLOURS = (style.BLUE, style.ORANGE, style.GREEN)
+
+Rows = Mapping[str, Sequence[Difference]]
+"""Differences of each variant, in the order of `METRICS`."""
 
 
-def ablation_figure(table: Table, name: str) -> Figure | None:
-    """Return the figure of an ablation table, or None where nothing is paired."""
-    block = next(block for block in table.blocks if "difference" in block.heading)
-    rows = [row for row in block.rows if any(cell.mean is not None for cell in row.cells)]
+def ablation_figure(ablation: Ablation, name: str) -> Figure | None:
+    """Return the figure of one dataset, or None where nothing is paired."""
+    rows = {
+        variant: [found[metric] for metric in METRICS]
+        for variant, found in ablation.differences.items()
+        if any(one.mean is not None for one in found.values())
+    }
     if not rows:
         return None
+    f1 = METRICS.index("f1")
+    said = [
+        f"{variant} {mean:+.1f}" for variant, found in rows.items() if (mean := found[f1].mean) is not None
+    ]
+    study = ablation.study
+    title = f"{short_name(study.dataset)}: what each part of MedMamba adds"
     return Figure(
         name=name,
-        title=table.title,
-        caption=f"Reduced minus full model, mean and standard deviation over seeds, percentage points. {table.caption}",
-        alt=(
-            f"{table.title}: difference of each reduced model to the full one. F1: "
-            + ", ".join(f"{row.label} {_f1(table, row):+.1f}" for row in rows)
-            + " points."
+        title=title,
+        caption=(
+            "Reduced minus full model in percentage points, mean over paired seeds; left of zero the part helps. "
+            f"Lines: 95% intervals over test subjects, where there are any. {study_caption(study)}"
         ),
-        draw=lambda: draw(rows, table.columns),
+        alt=f"{title}: difference of each reduced model to the full one. F1: {', '.join(said)} points.",
+        draw=lambda: draw(rows),
     )
 
 
-def draw(rows: Sequence[Row], columns: Sequence[str]) -> "matplotlib.figure.Figure":
+def draw(rows: Rows) -> "matplotlib.figure.Figure":
     """Draw one line of dots per metric."""
-    figure = style.new_figure(style.PAGE_IN, 0.9 + 0.3 * len(columns))
-    draw_axes(rows, columns, figure.subplots())
+    figure = style.new_figure(style.PAGE_IN, 0.9 + 0.3 * len(METRICS))
+    draw_axes(rows, figure.subplots())
     return figure
 
 
-def draw_axes(rows: Sequence[Row], columns: Sequence[str], axes: "Axes") -> None:
+def draw_axes(rows: Rows, axes: "Axes") -> None:
     """Draw the differences; zero is the full model."""
-    colours = (style.BLUE, style.ORANGE, style.GREEN)
     axes.axvline(0, color=style.INK, linewidth=0.9)
-    for number, row in enumerate(rows):
+    for number, (variant, found) in enumerate(rows.items()):
         shift = 0.24 * (number - (len(rows) - 1) / 2)
-        found = [(line, cell) for line, cell in enumerate(row.cells) if cell.mean is not None]
-        axes.errorbar(
-            [cell.mean or 0.0 for _, cell in found], [line + shift for line, _ in found],
-            xerr=[cell.std or 0.0 for _, cell in found], fmt=_FORMS[number % len(_FORMS)],
-            color=colours[number % len(colours)], elinewidth=1, label=row.label,
+        colour = _COLOURS[number % len(_COLOURS)]
+        known = [(line + shift, one, one.mean) for line, one in enumerate(found) if one.mean is not None]
+        axes.plot(
+            [mean for _, _, mean in known], [line for line, _, _ in known], _FORMS[number % len(_FORMS)],
+            color=colour, label=variant,
         )  # fmt: skip
-    axes.set_yticks(range(len(columns)), columns)
-    axes.set_ylim(len(columns) - 0.4, -0.6)
+        for line, one, _ in known:
+            if one.low is not None and one.high is not None:
+                axes.plot([one.low, one.high], [line, line], color=colour, linewidth=1)
+    axes.set_yticks(range(len(METRICS)), COLUMNS)
+    axes.set_ylim(len(METRICS) - 0.4, -0.6)
     axes.set_xlabel("reduced minus full model (percentage points)")
     axes.grid(axis="y", visible=False)
     axes.figure.legend(loc="outside lower center", ncols=3)
-
-
-def _f1(table: Table, row: Row) -> float:
-    return row.cells[table.columns.index("F1")].mean or 0.0

@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bench.reports.ablation import ablation_table
+from bench.reports.ablation_bars import ablation_bars
+from bench.reports.ablation_differences import read_ablation
 from bench.reports.ablation_figure import ablation_figure
 from bench.reports.calibration_figure import calibration_figure, pooled
 from bench.reports.confusion_figure import confusion_figure, matrices
@@ -38,8 +39,8 @@ def all_figures(out: Path) -> list[Figure]:
     suite, tested = suite_of(out), predictions_of(out)
     study, ablated = tested.study, suite.study("adftd")
     assert ablated is not None
-    table = ablation_table(ablated, "ablation")
-    assert table is not None
+    ablation = read_ablation(out, ablated)
+    assert ablation is not None
     found = [
         results_figure(study, "results"),
         curves_figure(study, "curves"),
@@ -47,7 +48,8 @@ def all_figures(out: Path) -> list[Figure]:
         subject_figure(tested, "subjects"),
         calibration_figure(tested, "calibration"),
         critical_difference_figure(suite, "f1", "critical-difference"),
-        ablation_figure(table, "ablation"),
+        ablation_figure(ablation, "ablation"),
+        ablation_bars(ablation, "ablation-bars"),
     ]
     return [figure for figure in found if figure is not None]
 

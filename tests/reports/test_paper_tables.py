@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bench.reports.ablation import ablation_table
 from bench.reports.headline import headline
 from bench.reports.main_results import main_results
 from bench.reports.paper_tables import ecg_table, eeg_table
@@ -184,22 +183,6 @@ def test_configuration_of_a_changed_run_is_marked(tmp_path: Path) -> None:
     table = model_configuration(suite_of(tmp_path), "configuration")
     assert table is not None
     assert cells(table, "as run here", "Hidden dim")[0] == Cell(text="32", note=1)
-
-
-def test_ablation_differences_are_paired_by_seed(full: Path) -> None:
-    study = suite_of(full).study("adftd")
-    assert study is not None
-    table = ablation_table(study, "ablation")
-    assert table is not None
-    groups = {group.model: group for group in study.comparison.groups}
-    variant = "medmamba-single-scale"
-    pairs = zip(groups[variant].records, groups["medmamba"].records, strict=True)
-    differences = [100 * (a.metrics.test.f1 - b.metrics.test.f1) for a, b in pairs if a.metrics and b.metrics]
-    cell = cells(table, "measured difference", variant)[3]
-    assert (cell.mean, cell.std) == (
-        pytest.approx(np.mean(differences)),
-        pytest.approx(np.std(differences, ddof=1)),
-    )
 
 
 def test_headline_names_the_best_and_how_sure(full: Path) -> None:

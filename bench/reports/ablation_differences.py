@@ -1,0 +1,141 @@
+"""What the reduced models lose on one dataset: differences to the full model, paired by seed and by test window."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from bench.errors import RecordError
+from bench.reports.caption import numbers
+from bench.reports.suite import OURS, Study, ablation_variants
+from bench.results.aggregate import DDOF, METRICS, Group
+from bench.results.bootstrap import CONFUSION_SCORES, Interval, PairedPredictions, paired_difference
+from bench.results.predictions import Predictions, load_predictions
+from bench.results.ranking import paired_auroc_difference
+
+N_RESAMPLES = 600
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Reduced minus full model in one score, in percentage points.
+
+    ``mean`` and ``std`` are over the seeds that both have; ``low`` and ``high`` bound it over test subjects, None where
+    there is no interval. ``is_sure`` tells that the interval excludes zero and rests on enough subjects. ``remarks``
+    say what a reader has to know of it, such as why it is not there.
+    """
+
+    mean: float | None = None
+    std: float | None = None
+    low: float | None = None
+    high: float | None = None
+    is_sure: bool = False
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Ablation:
+    """The full model (where it was run) and the reduced ones; differences by variant and metric."""
+
+    study: Study
+    groups: dict[str, Group]
+    differences: dict[str, dict[str, Difference]]
+
+
+def read_ablation(out: Path, study: Study) -> Ablation | None:
+    """Return the ablation of a study, or None where no reduced model was run.
+
+    Predictions that cannot be read leave a difference without its interval.
+    """
+    run = {group.model: group for group in study.comparison.groups}
+    variants = [variant for variant in ablation_variants() if variant in run]
+    if not variants:
+        return None
+    full = run.get(OURS)
+    return Ablation(
+        study,
+        {model: run[model] for model in (OURS, *variants) if model in run},
+        {variant: _differences(out, study, full, run[variant]) for variant in variants},
+    )
+
+
+def seed_differences(full: Group, reduced: Group, metric: str) -> list[float]:
+    """Return reduced minus full, in percentage points, of each seed for which both have the score."""
+    scores = [
+        {
+            record.cell.seed: value
+            for record in group.records
+            if record.metrics is not None and (value := getattr(record.metrics.test, metric)) is not None
+        }
+        for group in (full, reduced)
+    ]
+    return [100 * (scores[1][seed] - scores[0][seed]) for seed in sorted(scores[0].keys() & scores[1].keys())]
+
+
+def mean_and_std(values: Sequence[float]) -> tuple[float, float | None]:
+    """Return mean and sample deviation of at least one value; no deviation of a single one."""
+    return float(np.mean(values)), float(np.std(values, ddof=DDOF)) if len(values) > 1 else None
+
+
+def _differences(out: Path, study: Study, full: Group | None, reduced: Group) -> dict[str, Difference]:
+    common = [seed for seed in reduced.seeds if full is not None and seed in full.seeds]
+    if full is None or not common:
+        none = Difference(remarks=(f"{reduced.model} and {OURS} have no seed in common",))
+        return dict.fromkeys(METRICS, none)
+    remarks = ()
+    if tuple(common) != study.seeds:
+        remarks = (f"difference of {reduced.model} over the seeds that both models have: {numbers(common)}",)
+    try:
+        pair = [_predictions(out, group, common) for group in (reduced, full)]
+    except RecordError as error:
+        pair, remarks = None, (*remarks, str(error))
+    if pair and not all(one.same_windows(pair[0][0]) for model in pair for one in model):
+        pair = None
+        remarks = (*remarks, f"{reduced.model} and {OURS} were tested on different windows: no interval")
+    return {metric: _difference(full, reduced, metric, pair, remarks) for metric in METRICS}
+
+
+def _predictions(out: Path, group: Group, seeds: Sequence[int]) -> list[Predictions]:
+    return [load_predictions(out, one) for one in group.records if one.is_done and one.cell.seed in seeds]
+
+
+def _difference(
+    full: Group,
+    reduced: Group,
+    metric: str,
+    pair: Sequence[Sequence[Predictions]] | None,
+    remarks: tuple[str, ...],
+) -> Difference:
+    values = seed_differences(full, reduced, metric)
+    if not values:
+        return Difference(remarks=remarks)
+    mean, std = mean_and_std(values)
+    interval = _interval(pair[0], pair[1], metric, reduced.model) if pair else None
+    if interval is None:
+        return Difference(mean, std, remarks=remarks)
+    if not np.isfinite([interval.low, interval.high]).all():
+        remarks = (*remarks, "no interval: a class is missing from every draw of subjects")
+        return Difference(mean, std, remarks=remarks)
+    if interval.few_units:
+        remarks = (
+            *remarks,
+            f"{interval.n_units} test subjects: the interval is too narrow to be relied on, no difference is bold",
+        )
+    sure = interval.excludes_zero and not interval.few_units
+    return Difference(mean, std, 100 * interval.low, 100 * interval.high, sure, remarks)
+
+
+def _interval(
+    first: Sequence[Predictions], second: Sequence[Predictions], metric: str, model: str
+) -> Interval | None:
+    label, subject = first[0].label, first[0].subject
+    # Draws depend on names only, so that a report is the same when it is rendered again.
+    rng = np.random.default_rng(list(f"{model}/{metric}".encode()))
+    if metric in CONFUSION_SCORES:
+        predicted = (np.stack([one.predicted for one in model]) for model in (first, second))
+        return paired_difference(PairedPredictions(label, subject, *predicted), metric, rng, N_RESAMPLES)
+    if metric == "auroc":
+        mine, other = (np.stack([one.probability for one in model]) for model in (first, second))
+        return paired_auroc_difference(label, subject, mine, other, rng, N_RESAMPLES)
+    return None
