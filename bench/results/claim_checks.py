@@ -181,7 +181,7 @@ def ratio(quantity: str, larger: str, smaller: Sequence[str], value: float, digi
     high_low = [(rows[model].high + 0.05, rows[model].low - 0.05) for model in smaller]
     lowest = (rows[larger].low - 0.05) / max(high for high, _ in high_low)
     highest = (rows[larger].high + 0.05) / min(low for _, low in high_low)
-    half = 0.5 * 10**-digits
+    half = half_digit(digits)
     return Finding(
         lowest - _FUZZ <= value + half and value - half <= highest + _FUZZ,
         f"the printed {quantity} of {larger} and {', '.join(smaller)} give {lowest:.2f} to {highest:.2f}",
@@ -292,6 +292,11 @@ CHECKS: dict[str, Callable[..., Finding]] = {
 """The checks that `claims.toml` may name."""
 
 
+def half_digit(digits: int) -> float:
+    """Return half of the last digit of a number printed with so many decimals."""
+    return 0.5 * 10**-digits
+
+
 def strongest_rival(dataset: str, metric: str) -> PublishedScore:
     """Return the best published score of a row that is not MedMamba's."""
     rivals = (_score(dataset, model, metric) for model in published.models() if model != "medmamba")
@@ -315,7 +320,7 @@ def _ablated(variant: str, metric: str) -> float:
 
 def _rounds_to(exact: float, stated: float, digits: int, slack: float) -> bool:
     """Whether a value known within `slack` can round to the stated one with `digits` decimals."""
-    return abs(exact - stated) <= 0.5 * 10**-digits + slack + _FUZZ
+    return abs(exact - stated) <= half_digit(digits) + slack + _FUZZ
 
 
 def _worst_mismatch(strides: Iterable[int]) -> float:

@@ -1,6 +1,7 @@
 """Published against measured, and the verdicts on the paper's claims of scores."""
 
 import dataclasses
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from bench.reports.suite import Suite, make_suites
 from bench.results import published
 from bench.results.aggregate import Mean, compare
 from bench.results.claim_checks import Verdict
-from bench.results.claims import Claim, cell_claims, ledger, tally, text_claims
+from bench.results.claims import Claim, Ruling, cell_claims, ledger, tally, text_claims
 from bench.results.record import Record
 from bench.results.store import read_all
 from tests.reports.grids import ABLATIONS, PAPER_MODELS, Grid, write_grid
@@ -31,13 +32,20 @@ def paper_grid(tmp_path_factory: pytest.TempPathFactory) -> list[Record]:
     return write_grid(tmp_path_factory.mktemp("paper"), grid)
 
 
-def with_published_scores(records: list[Record], shift: float = 0.0) -> Suite:
-    """Return a suite whose every score is the published one plus so many published deviations."""
+def with_published_scores(
+    records: list[Record], shift: float = 0.0, points: Mapping[tuple[str, int], float] | None = None
+) -> Suite:
+    """Return a suite whose every score is the published one plus so many published deviations.
+
+    `points` adds percentage points to all scores of (model, seed).
+    """
+    points = points or {}
     changed = []
     for record in records:
         assert record.metrics is not None
         scores = {
-            metric: (score.mean + shift * score.std) / 100
+            metric: (score.mean + shift * score.std + points.get((record.cell.model, record.cell.seed), 0.0))
+            / 100
             for metric in published.METRICS
             if (score := published.lookup(record.cell.dataset, record.cell.model, metric))
         }
@@ -46,6 +54,10 @@ def with_published_scores(records: list[Record], shift: float = 0.0) -> Suite:
             record.model_copy(update={"metrics": record.metrics.model_copy(update={"test": test})})
         )
     return make_suites(compare(changed))[0]
+
+
+def claim_of(name: str) -> Claim:
+    return next(one for one in (*text_claims(), *cell_claims()) if one.id == name)
 
 
 def suite_of(out: Path) -> Suite:
@@ -142,6 +154,31 @@ def test_claims_of_the_text_on_the_papers_own_scores(
     claim = next(one for one in text_claims() if one.id == name)
     ruling = CellJudge(with_published_scores(paper_grid))(claim)
     assert (ruling and ruling.verdict) == verdict
+
+
+@pytest.mark.parametrize(
+    ("points", "verdict"),
+    [
+        # Stated is +2.47; all leads below have a deviation of at least 3 over the seeds.
+        ((4.0, -4.0, 0.0, 4.0, -4.0), Verdict.REPRODUCED),
+        ((-2.6, -6.6, 1.4, -6.6, 1.4), Verdict.CONTRADICTED),
+        ((9.0, 13.0, 5.0, 9.0, 9.0), Verdict.CONTRADICTED),
+    ],
+    ids=["near", "behind", "far"],
+)
+def test_a_lead_goes_by_its_sign_and_then_by_its_deviation_over_paired_seeds(
+    paper_grid: list[Record], points: tuple[float, ...], verdict: Verdict
+) -> None:
+    added = {("medmamba", seed): value for seed, value in zip(SEEDS, points, strict=True)}
+    ruling = CellJudge(with_published_scores(paper_grid, points=added))(claim_of("ptb-margin"))
+    assert ruling is not None
+    assert ruling.verdict is verdict
+
+
+def test_a_lead_is_paired_by_seed(paper_grid: list[Record]) -> None:
+    swing = {(model, seed): 3.0 * (seed - 43) for model in ("medmamba", "medformer") for seed in SEEDS}
+    ruling = CellJudge(with_published_scores(paper_grid, points=swing))(claim_of("ptb-margin"))
+    assert ruling == Ruling(Verdict.REPRODUCED, "measured 2.47, stated 2.47 (std 0.00): +0.00")
 
 
 def test_records_that_are_not_the_papers_decide_nothing(full: Path) -> None:

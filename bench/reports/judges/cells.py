@@ -1,15 +1,21 @@
 """Verdicts on the paper's claims of scores in its main tables, from records of cells.
 
-A margin between two models takes the published deviations of both; see `rulings.py` for the bounds.
+See `rulings.py` for the bounds.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from math import hypot
 
-from bench.reports.judges.rulings import comparable_mean, comparison_ruling, score_ruling, within_stds
+from bench.reports.judges.rulings import (
+    comparable_mean,
+    comparison_ruling,
+    effect_ruling,
+    paired_difference,
+    score_ruling,
+    within_stds,
+)
 from bench.reports.suite import OURS, Suite
 from bench.results import published
-from bench.results.claim_checks import Verdict, strongest_rival
+from bench.results.claim_checks import Verdict, half_digit, strongest_rival
 from bench.results.claims import Claim, Ruling
 
 _Row = Mapping[str, float]
@@ -69,11 +75,8 @@ class CellJudge:
         return Ruling(ruling.verdict, f"strongest baseline measured is {rival}; {ruling.evidence}")
 
     def _margin(self, dataset: str, metric: str, rival: str, value: float, digits: int) -> Ruling | None:
-        row = self._row(dataset, metric, (OURS, rival))
-        printed = [published.lookup(dataset, model, metric) for model in (OURS, rival)]
-        if row is None or printed[0] is None or printed[1] is None:
-            return None
-        return within_stds(row[OURS] - row[rival], value, hypot(printed[0].std, printed[1].std))
+        lead = paired_difference(self.suite.study(dataset), OURS, rival, metric)
+        return None if lead is None else effect_ruling(lead[0], value, lead[1], half_digit(digits))
 
     def _harder(self, dataset: str, than: str, metrics: Sequence[str]) -> Ruling | None:
         pairs = [(self._row(dataset, metric), self._row(than, metric)) for metric in metrics]
