@@ -54,6 +54,8 @@ def load(path: Path) -> ModuleType:
     ------
     UsageError
         The file is not a Python module.
+    Exception
+        Whatever the file raises; it is then imported anew the next time.
     """
     name = module_name(path)
     if name in sys.modules:
@@ -65,5 +67,9 @@ def load(path: Path) -> ModuleType:
         sys.path.append(str(path.parent))
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
     return module

@@ -130,12 +130,16 @@ def run_dataset(name: str, root: Path, seed: int, created: str | None = None) ->
         n_resamples=N_RESAMPLES,
         seed=seed,
         measures=measure(signals, np.random.default_rng(seed)),
-        remarks=_remarks(loaded.facts.n_channels, len(np.unique(recording)) == len(loaded.windows)),
+        remarks=_remarks(
+            loaded.facts.n_channels,
+            len(np.unique(recording)) == len(loaded.windows),
+            loaded.provenance.n_skipped,
+        ),
     )
 
 
-def _remarks(n_channels: int, is_a_window_a_recording: bool) -> tuple[str, ...]:
-    remarks = []
+def _remarks(n_channels: int, is_a_window_a_recording: bool, n_skipped: int) -> tuple[str, ...]:
+    remarks = [f"{n_skipped} damaged records are left out"] if n_skipped else []
     if n_channels == 1:
         remarks.append(
             "one channel: SCI is 1 and DIC is 0 whatever the signal, so that they say nothing of it"

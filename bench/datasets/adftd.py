@@ -16,6 +16,7 @@ from bench.datasets.resampling import resample_linear
 from bench.errors import DataError
 
 REVISION = 1
+LIBRARIES = ("scipy", "h5py")
 
 FACTS = DatasetFacts(
     name="adftd",

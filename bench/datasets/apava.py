@@ -19,6 +19,7 @@ from bench.datasets.source_files import source_file
 from bench.errors import DataError
 
 REVISION = 1
+LIBRARIES = ("scipy",)
 
 FACTS = DatasetFacts(
     name="apava",

@@ -1,6 +1,7 @@
 """Where prepared windows lie, and how an entry is tied to the files that it was made from."""
 
 import hashlib
+import importlib.metadata
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,6 +9,7 @@ from bench.datasets.contract import Reader, SourceList
 from bench.datasets.manifest import SCHEMA, Manifest, read_manifest
 from bench.datasets.registry import entry, reader
 from bench.datasets.simulate.marker import read_marker
+from bench.datasets.source_table import how_to_get
 from bench.errors import DataError
 from bench.files import cache_root, sha256_of
 
@@ -72,10 +74,8 @@ def dataset_folder(name: str, root: Path | str) -> Path:
     folder = Path(root).expanduser() / name
     if folder.is_dir():
         return folder
-    facts = reader(name).FACTS
     raise DataError(
-        f"{folder}: no such folder; get {facts.title} with 'bench data fetch {name}' or from {facts.homepage}, "
-        "or give the folder that has it with --data"
+        f"{folder}: no such folder; {how_to_get(reader(name).FACTS)}, or give the folder that has it with --data"
     )
 
 
@@ -128,16 +128,18 @@ def manifest_of(source: Source) -> Manifest | None:
 
 
 def _stamp(folder: Path, module: Reader, listing: SourceList, own_source: str) -> str:
-    """Hash what the windows follow from: reader, list of records (hence the tables), the files' size and time.
+    """Hash what the windows follow from: reader, its libraries, records (hence the tables), the files' size and time.
 
     ``own_source`` is the hash of a user's own reader. The folder's path is part of the stamp, since archives unpack
     with times in whole seconds, which two folders can share.
     """
     digest = hashlib.sha256()
     marker = read_marker(folder)
+    libraries: tuple[str, ...] = getattr(module, "LIBRARIES", ())
     revision = (module.REVISION, own_source)
     head = (SCHEMA, module.FACTS.name, revision, str(folder.resolve()), sorted((marker or {}).items()))
     digest.update(repr(head).encode())
+    digest.update(repr([(one, importlib.metadata.version(one)) for one in libraries]).encode())
     digest.update(repr(listing.excluded).encode())
     for record in listing.records:
         digest.update(f"{record}\n".encode())

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from bench.errors import DataError
 
 Normalisation = Literal["window", "channel", "none"]
+Kind = Literal["whole", "excerpt", "simulated", "own"]
 
 
 class DamagedRecord(Exception):  # noqa: N818 it is a state of the data, met in the ordinary course
@@ -92,14 +93,25 @@ class Cut:
 
     @classmethod
     def of_one(cls, windows: NDArray[np.float32], source: SourceRecord) -> "Cut":
-        """Label all windows of a record alike, with the record's own subject and name."""
-        assert source.label is not None, f"{source.name} has no label of its own"
+        """Label all windows of a record alike, with the record's own subject and name.
+
+        Raises
+        ------
+        DataError
+            The record has no label of its own.
+        """
+        if source.label is None:
+            raise DataError(f"{source.name}: label is None; give the record one, or a label to each window")
         n = len(windows)
         return cls(windows, np.full(n, source.label), np.full(n, source.subject), np.full(n, source.name))
 
 
 class Reader(Protocol):
-    """What a dataset's module provides."""
+    """What a dataset's module provides.
+
+    It may have ``LIBRARIES`` as well, the packages whose code its windows rest on: another version of one of them
+    prepares the windows anew.
+    """
 
     @property
     def FACTS(self) -> DatasetFacts:  # noqa: N802
@@ -177,9 +189,12 @@ def require_disjoint(**parts: tuple[str, ...] | NDArray[np.str_]) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Provenance:
-    """Where the windows come from. ``kind`` is computed from what was found, never claimed by a caller."""
+    """Where the windows come from. ``kind`` is computed from what was found, never claimed by a caller.
 
-    kind: Literal["whole", "excerpt", "simulated"]
+    ``own`` are a user's: imported, or read by a user's reader, so that nothing published tells whether they are whole.
+    """
+
+    kind: Kind
     version: str
     n_subjects: int
     n_records: int

@@ -1,7 +1,6 @@
 """Gives the windows of a dataset, prepared if need be and scaled, in memory or mapped from the cache."""
 
 import hashlib
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,6 +15,8 @@ from bench.datasets.npy_stream import NpyStream
 from bench.datasets.prepare import prepare
 from bench.datasets.splits import make_split
 from bench.errors import DataError
+from bench.files import atomic_file
+from bench.machine import available_bytes
 
 # Scales windows in place.
 _Scale = Callable[[NDArray[np.float32]], None]
@@ -27,6 +28,9 @@ def load(
     name: str, root: Path | str, normalise: bool | Normalisation = True, split: Split | None = None
 ) -> Dataset:
     """Return the windows of a dataset, preparing them first if that has not been done.
+
+    Damage is not judged here: `prepare` does before anything is planned, and what a plan rests on is compared by
+    fingerprint.
 
     Parameters
     ----------
@@ -46,14 +50,14 @@ def load(
         The dataset's folder is missing or unusable, or the prepared windows are damaged.
     """
     source = locate(name, root)
-    manifest = manifest_of(source) or prepare(name, root)
+    manifest = manifest_of(source) or prepare(name, root, allow_skipped=True)
     facts, entry = source.reader.FACTS, source.entry
     subject = np.array(_mapped(entry.subject))
     kind = normalise if isinstance(normalise, str) else facts.normalisation if normalise else "none"
     if kind == "window":
         windows = _scaled(source, "window", normalise_windows)
     elif kind == "channel":
-        split = split or make_split(name, manifest.subjects)
+        split = split or make_split(name, manifest.subjects, kind=manifest.provenance.kind)
         windows = _scaled_by_channel(source, subject, split)
     else:
         windows = _mapped(entry.windows)
@@ -93,14 +97,12 @@ def _scaled_by_channel(source: Source, subject: NDArray[np.str_], split: Split) 
 
 def _scaled(source: Source, key: str, scale: _Scale) -> NDArray[np.float32]:
     """Return scaled windows: in memory where they fit, else from a second file in the cache."""
-    import psutil
-
     path = source.entry.windows
-    if path.stat().st_size <= _LARGEST_SHARE_OF_MEMORY * psutil.virtual_memory().available:
+    if path.stat().st_size <= _LARGEST_SHARE_OF_MEMORY * available_bytes():
         return read_scaled(path, scale)
     scaled = path.with_name(f"windows-{key}.npy")
     if not scaled.exists():
-        _write_scaled(path, scaled, scale)
+        _write_scaled_once(path, scaled, scale)
     return _mapped(scaled)
 
 
@@ -116,18 +118,31 @@ def read_scaled(path: Path, scale: _Scale) -> NDArray[np.float32]:
     return windows
 
 
-def _write_scaled(path: Path, scaled: Path, scale: _Scale) -> None:
-    source = _mapped(path)
-    temporary = scaled.with_name(f"{scaled.name}.{os.getpid()}")
+def _write_scaled_once(path: Path, scaled: Path, scale: _Scale) -> None:
+    """Write the scaled windows under a lock, so that one process does and the others wait for it."""
+    from filelock import FileLock
+
     try:
-        with NpyStream(temporary, source.shape[1:]) as stream:
-            for view in _reads(source):
-                block = np.array(view)
-                scale(block)
-                stream.append(block)
-        temporary.replace(scaled)
-    finally:
-        temporary.unlink(missing_ok=True)
+        with FileLock(scaled.with_name(f".{scaled.name}.lock")):
+            if scaled.exists():
+                return
+            # What a killed process left: the lock is ours, so nobody is writing it.
+            for left in scaled.parent.glob(f".{scaled.name}.*.tmp"):
+                left.unlink()
+            with atomic_file(scaled) as temporary:
+                _write_scaled(_mapped(path), temporary, scale)
+    except OSError as error:
+        raise DataError(
+            f"{scaled}: cannot be written ({error.strerror}); make room there, or set BENCH_CACHE to another folder"
+        ) from error
+
+
+def _write_scaled(source: np.memmap, target: Path, scale: _Scale) -> None:
+    with NpyStream(target, source.shape[1:]) as stream:
+        for view in _reads(source):
+            block = np.array(view)
+            scale(block)
+            stream.append(block)
 
 
 def _reads(windows: NDArray[np.float32]) -> list[NDArray[np.float32]]:

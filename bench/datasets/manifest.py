@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from bench.datasets.contract import Provenance
 from bench.errors import DataError
 
-SCHEMA = 1
+SCHEMA = 2
 
 
 class _Frozen(BaseModel):
@@ -47,17 +47,20 @@ class Excluded(_Frozen):
 class Manifest(_Frozen):
     """Content of a prepared dataset; ``files`` maps the name of each array to its size in bytes.
 
-    ``n_records`` counts the records that gave windows; ``fingerprint`` is that of the windows as cut.
+    ``n_listed`` counts all records, ``n_records`` those that gave windows; ``fingerprint`` is that of the windows
+    as cut; ``source_folder`` is where the files lay.
     """
 
-    schema_number: Literal[1] = SCHEMA
+    schema_number: Literal[2] = SCHEMA
     dataset: str
     reader_revision: int
+    source_folder: str
     source_stamp: str
     fingerprint: str
     n_windows: int
     n_times: int
     n_channels: int
+    n_listed: int
     n_records: int
     class_names: tuple[str, ...]
     windows_per_class: tuple[int, ...]

@@ -19,7 +19,9 @@ from bench.datasets.fingerprint import Fingerprint
 from bench.datasets.manifest import Excluded, Manifest, Skipped, SubjectSummary, write_manifest
 from bench.datasets.npy_stream import NpyStream, save_array
 from bench.datasets.provenance import provenance_of
-from bench.datasets.registry import DatasetEntry, entry, load_reader
+from bench.datasets.registry import DatasetEntry, load_reader
+from bench.datasets.registry import entry as dataset_entry
+from bench.datasets.source_table import how_to_get
 from bench.errors import DataError
 
 LARGEST_SKIPPED_SHARE = 0.01
@@ -60,8 +62,27 @@ def prepare(
     manifest = manifest_of(source)
     if manifest is None:
         manifest = _build_once(source, jobs, allow_skipped, progress)
-    _refuse_damage(source, manifest.skipped, allow_skipped)
+    refuse_damage(manifest, allow_skipped=allow_skipped)
     return manifest
+
+
+def refuse_damage(manifest: Manifest, *, allow_skipped: bool) -> None:
+    """Refuse prepared windows that lack more than 1 percent of the records, unless that is allowed.
+
+    Raises
+    ------
+    DataError
+        Too many records are damaged.
+    """
+    n_skipped = len(manifest.skipped)
+    if allow_skipped or n_skipped <= LARGEST_SKIPPED_SHARE * manifest.n_listed:
+        return
+    reasons = "; ".join(one.reason for one in manifest.skipped[:3])
+    raise DataError(
+        f"{manifest.source_folder}: {n_skipped} of {manifest.n_listed} records are damaged, more than "
+        f"{LARGEST_SKIPPED_SHARE:.0%}: {reasons}{'; ...' if n_skipped > 3 else ''}. Get the files again, or "
+        "accept the loss with --allow-skipped"
+    )
 
 
 def _build_once(source: Source, jobs: int, allow_skipped: bool, progress: Progress | None) -> Manifest:
@@ -86,7 +107,7 @@ def _build_once(source: Source, jobs: int, allow_skipped: bool, progress: Progre
         shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir()
         manifest = _build(source, Entry(partial), jobs, progress)
-        _refuse_damage(source, manifest.skipped, allow_skipped)
+        refuse_damage(manifest, allow_skipped=allow_skipped)
         _refuse_change(source)
         write_manifest(manifest, Entry(partial).manifest)
         # Only an entry without a manifest can be in the way.
@@ -149,8 +170,7 @@ def _build(source: Source, entry: Entry, jobs: int, progress: Progress | None) -
     if not stream.n_windows:
         first = f"; first: {tally.skipped[0].reason}" if tally.skipped else ""
         raise DataError(
-            f"{source.folder}: no usable record of {len(sources)} listed{first}; get {facts.title} with "
-            f"'bench data fetch {facts.name}' or from {facts.homepage}"
+            f"{source.folder}: no usable record of {len(sources)} listed{first}; {how_to_get(facts)}"
         )
     for path, parts in (
         (entry.labels, tally.labels),
@@ -170,11 +190,13 @@ def _manifest(source: Source, entry: Entry, tally: _Tally) -> Manifest:
     return Manifest(
         dataset=source.name,
         reader_revision=source.reader.REVISION,
+        source_folder=str(source.folder.resolve()),
         source_stamp=source.stamp,
         fingerprint=tally.fingerprint.hexdigest(),
         n_windows=len(labels),
         n_times=facts.n_times,
         n_channels=facts.n_channels,
+        n_listed=len(source.listing.records),
         n_records=n_records,
         class_names=facts.class_names,
         windows_per_class=tuple(np.bincount(labels, minlength=facts.n_classes).tolist())[: facts.n_classes],
@@ -184,6 +206,7 @@ def _manifest(source: Source, entry: Entry, tally: _Tally) -> Manifest:
         provenance=provenance_of(
             facts,
             source.folder,
+            is_own=dataset_entry(source.name).is_own,
             n_subjects=len(subjects),
             n_records=n_records,
             n_windows=len(labels),
@@ -204,18 +227,6 @@ def _excluded(pairs: tuple[tuple[str, str], ...]) -> tuple[Excluded, ...]:
     )
 
 
-def _refuse_damage(source: Source, skipped: tuple[Skipped, ...], allow_skipped: bool) -> None:
-    total = len(source.listing.records)
-    if allow_skipped or len(skipped) <= LARGEST_SKIPPED_SHARE * total:
-        return
-    reasons = "; ".join(one.reason for one in skipped[:3])
-    raise DataError(
-        f"{source.folder}: {len(skipped)} of {total} records are damaged, more than "
-        f"{LARGEST_SKIPPED_SHARE:.0%}: {reasons}{'; ...' if len(skipped) > 3 else ''}. Get the files again, or "
-        "accept the loss with --allow-skipped"
-    )
-
-
 def _refuse_change(source: Source) -> None:
     if locate(source.name, source.folder.parent).stamp != source.stamp:
         raise DataError(
@@ -223,13 +234,20 @@ def _refuse_change(source: Source) -> None:
         )
 
 
-def _check(cut: Cut, facts: DatasetFacts, record: SourceRecord) -> None:
-    """Assert what the contract demands of a reader, and refuse values that are not finite."""
+def _check(cut: Cut, facts: DatasetFacts, record: SourceRecord, where: Path | str) -> None:
+    """Refuse what breaks the contract of a reader, and values that are not finite."""
     n = len(cut.windows)
-    assert cut.windows.shape[1:] == (facts.n_times, facts.n_channels), f"{record.name}: {cut.windows.shape}"
-    assert len(cut.labels) == len(cut.subject) == len(cut.record) == n, f"{record.name}: one entry per window"
-    known = set(range(max(facts.n_classes, 1)))
-    assert set(cut.labels.tolist()) <= known, f"{record.name}: a label outside of {facts.class_names}"
+    shape = (n, facts.n_times, facts.n_channels)
+    lengths = {name: np.shape(getattr(cut, name)) for name in ("labels", "subject", "record")}
+    problem = None
+    if cut.windows.shape != shape or cut.windows.dtype != np.float32:
+        problem = f"windows are {cut.windows.dtype} {cut.windows.shape}, expected float32 {shape}"
+    elif set(lengths.values()) != {(n,)}:
+        problem = f"shapes {lengths}, expected one entry for each of {n} windows"
+    elif not set(cut.labels.tolist()) <= set(range(facts.n_classes)):
+        problem = f"labels {sorted(set(cut.labels.tolist()))[:5]}, expected 0 to {facts.n_classes - 1}"
+    if problem:
+        raise DataError(f"{where}: cut() of record '{record.name}': {problem}; mend the reader")
     if not np.isfinite(cut.windows).all():
         raise DamagedRecord(f"{record.name}: values that are not finite")
 
@@ -239,7 +257,7 @@ def _cut_or_reason(dataset: DatasetEntry, folder: Path, record: SourceRecord) ->
     module = load_reader(dataset)
     try:
         cut = module.cut(folder, record)
-        _check(cut, module.FACTS, record)
+        _check(cut, module.FACTS, record, getattr(module, "__file__", folder))
     except DamagedRecord as error:
         return str(error)
     return cut
@@ -247,7 +265,7 @@ def _cut_or_reason(dataset: DatasetEntry, folder: Path, record: SourceRecord) ->
 
 def _cuts(source: Source, jobs: int) -> Iterator[Cut | str]:
     """Yield the result for each record in order, with at most two records in flight per process."""
-    records, dataset = source.listing.records, entry(source.name)
+    records, dataset = source.listing.records, dataset_entry(source.name)
     if jobs == 1:
         yield from (_cut_or_reason(dataset, source.folder, record) for record in records)
         return

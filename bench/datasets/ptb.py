@@ -33,6 +33,7 @@ from bench.datasets.wfdb_file import read_wfdb
 from bench.errors import DataError
 
 REVISION = 1
+LIBRARIES = ("wfdb", "neurokit2")
 SOURCE_RATE_HZ = 1000
 _LEADS = ("i", "ii", "iii", "avr", "avl", "avf", "v1", "v2", "v3", "v4", "v5", "v6", "vx", "vy", "vz")
 SUFFIXES = (".hea", ".dat", ".xyz")

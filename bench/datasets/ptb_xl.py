@@ -23,6 +23,7 @@ from bench.datasets.wfdb_file import read_wfdb
 from bench.errors import DataError
 
 REVISION = 1
+LIBRARIES = ("wfdb",)
 
 FACTS = DatasetFacts(
     name="ptb-xl",

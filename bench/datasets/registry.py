@@ -123,12 +123,18 @@ def load_reader(one: DatasetEntry) -> Reader:
     Raises
     ------
     DataError
-        The file lacks a part of a reader, or the imported folder is unusable.
+        The file lacks a part of a reader, or the imported folder is unusable or was renamed.
     """
     if one.folder is not None:
         from bench.datasets.imported import reader_of
 
-        return reader_of(one.folder)
+        imported = reader_of(one.folder)
+        if imported.FACTS.name != one.name:
+            raise DataError(
+                f"{one.folder}: the folder is named '{one.name}', its dataset.toml says name = "
+                f"'{imported.FACTS.name}'; make them equal"
+            )
+        return imported
     module = importlib.import_module(one.module) if one.path is None else plugins.load(one.path)
     missing = [part for part in ("FACTS", "REVISION", "records", "cut") if not hasattr(module, part)]
     if missing:

@@ -18,6 +18,7 @@ from bench.datasets.source_files import source_file
 from bench.errors import DataError
 
 REVISION = 1
+LIBRARIES = ("mne",)
 
 FACTS = DatasetFacts(
     name="sleep-edf",

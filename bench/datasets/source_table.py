@@ -11,6 +11,7 @@ from urllib.parse import quote, urlsplit
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bench.datasets.archive import inside
+from bench.datasets.contract import DatasetFacts
 from bench.errors import DataError, UsageError, unknown_name
 
 _FOLDER = files("bench.datasets") / "sources"
@@ -78,6 +79,15 @@ def names() -> list[str]:
     """Return the datasets that can be fetched, in alphabetical order."""
     entries = (entry.name for entry in _FOLDER.iterdir())
     return sorted(name.removesuffix(".toml") for name in entries if name.endswith(".toml"))
+
+
+def how_to_get(facts: DatasetFacts) -> str:
+    """Say where a dataset's files can be had, for messages."""
+    if facts.name in names():
+        return f"get {facts.title} with 'bench data fetch {facts.name}' or from {facts.homepage}"
+    if facts.homepage.startswith("http"):
+        return f"get {facts.title} from {facts.homepage}"
+    return f"get {facts.title} from where it came from"
 
 
 def source(name: str, base_address: str | None = None) -> Source:

@@ -13,7 +13,7 @@ from importlib import resources
 
 import numpy as np
 
-from bench.datasets.contract import DatasetFacts, Split
+from bench.datasets.contract import Kind, Split
 from bench.datasets.manifest import SubjectSummary
 from bench.datasets.registry import entry, facts
 from bench.errors import DataError, UsageError
@@ -28,7 +28,12 @@ _FOLD = re.compile(r"fold[ -]([0-9]{1,4})/([0-9]{1,4})")
 
 
 def make_split(
-    name: str, subjects: Sequence[SubjectSummary], how: str = "published", seed: int = 41
+    name: str,
+    subjects: Sequence[SubjectSummary],
+    how: str = "published",
+    seed: int = 41,
+    *,
+    kind: Kind = "excerpt",
 ) -> Split:
     """Split the subjects of a dataset into training, validation and test.
 
@@ -40,12 +45,15 @@ def make_split(
         The manifest's subjects, in source order.
     how
         ``published``: the published list where the subjects are exactly the published dataset's, else the same
-        rule on those present (origin ``rule``); where nothing is published the list is ours (origin ``ours``),
-        and a user's own dataset is split like ``stratified``.
+        rule on those present; where nothing is published the list is ours, and a user's own dataset is split like
+        ``stratified``.
         ``stratified``: 60/20/20 percent of the subjects of each class, drawn by ``seed``. ``fold k/n``: the
         k-th of n folds tests, the next one validates; the n test parts of one seed are disjoint.
     seed
-        Used by ``stratified`` and ``fold`` alone.
+        Used by ``stratified`` and ``fold`` alone, and by ``published`` for a user's own dataset.
+    kind
+        What the windows are by their provenance. It changes the origin alone: ``published`` and ``ours`` are said
+        of the whole dataset's split; the same subjects with other windows are split by ``rule``.
 
     Raises
     ------
@@ -62,13 +70,13 @@ def make_split(
     if fold:
         split = _fold(subjects, int(fold[1]), int(fold[2]), seed)
     elif how == "published":
-        split = _published(name, subjects)
+        split = _published(name, subjects, seed, kind)
     elif how == "stratified":
         shuffled = _shuffled_classes(subjects, seed)
         split = _in_parts(f"stratified-{seed}", names, _cut_classes(shuffled, _STRATIFIED_PERCENT))
     else:
         raise UsageError(f"split '{how}' is not known; use published, stratified or 'fold k/n'")
-    _refuse_empty(name, split, names)
+    _refuse_empty(name, split, how, names)
     return split
 
 
@@ -92,26 +100,22 @@ def _list_file(name: str) -> dict | None:
     return json.loads(file.read_text(encoding="utf-8")) if file.is_file() else None
 
 
-def _published(name: str, subjects: Sequence[SubjectSummary]) -> Split:
+def _published(name: str, subjects: Sequence[SubjectSummary], seed: int, kind: Kind) -> Split:
     names = [one.name for one in subjects]
     if entry(name).is_own:
-        return make_split(name, subjects, "stratified")
+        return make_split(name, subjects, "stratified", seed)
     listed = published_list(name)
     if listed is not None and set(names) == {one for part in PARTS for one in listed[part]}:
         part_of = {one: part for part in PARTS for one in listed[part]}
-        return _in_parts((_list_file(name) or {})["origin"], names, part_of)
+        origin = (_list_file(name) or {})["origin"] if kind == "whole" else "rule"
+        return _in_parts(origin, names, part_of)
     if name in _FIXED and listed is not None:
         fixed = {one: part for part in ("validation", "test") for one in listed[part]}
         return _in_parts("rule", names, {one: fixed.get(one, "train") for one in names})
     if name in _CUTS_PERCENT:
-        origin = "published" if listed is None and _is_whole(facts(name), subjects) else "rule"
+        origin = "published" if listed is None and kind == "whole" else "rule"
         return _in_parts(origin, names, _cut_classes(_classes(subjects), _CUTS_PERCENT[name]))
     raise UsageError(f"{name} has no split: {facts(name).split_rule}")
-
-
-def _is_whole(known: DatasetFacts, subjects: Sequence[SubjectSummary]) -> bool:
-    found = (len(subjects), sum(one.n_windows for one in subjects))
-    return found == (known.n_subjects, known.n_windows)
 
 
 def _classes(subjects: Iterable[SubjectSummary]) -> dict[int, list[str]]:
@@ -158,13 +162,14 @@ def _in_parts(origin: str, names: Iterable[str], part_of: dict[str, str]) -> Spl
     return Split(origin, **{part: tuple(members) for part, members in parts.items()})
 
 
-def _refuse_empty(name: str, split: Split, names: Sequence[str]) -> None:
+def _refuse_empty(name: str, split: Split, how: str, names: Sequence[str]) -> None:
     for part in PARTS:
         if getattr(split, part):
             continue
-        listed = published_list(name) if name in _FIXED else None
+        listed = published_list(name) if how == "published" and name in _FIXED else None
         need = f"one of the subjects {', '.join(listed[part])}" if listed else "more subjects"
+        other = ", or use the split 'stratified'" if how == "published" and not entry(name).is_own else ""
         raise DataError(
             f"{name}: the {part} part of split '{split.origin}' is empty with {len(names)} subjects; it needs "
-            f"{need}, or use the split 'stratified'"
+            f"{need}{other}"
         )

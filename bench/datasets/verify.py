@@ -123,7 +123,7 @@ def _count_findings(known: DatasetFacts, manifest: Manifest) -> Iterator[Finding
 
 def _split_findings(known: DatasetFacts, manifest: Manifest) -> Iterator[Finding]:
     try:
-        split = make_split(known.name, manifest.subjects)
+        split = make_split(manifest.dataset, manifest.subjects, kind=manifest.provenance.kind)
     except DataError as error:
         yield Finding("split", known.split_rule, str(error), False)
         return

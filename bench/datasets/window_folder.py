@@ -92,7 +92,7 @@ def read_description(path: Path) -> Description:
         return Description.model_validate(tomllib.loads(path.read_text(encoding="utf-8-sig")))
     except FileNotFoundError as error:
         raise DataError(
-            f"{path}: no such file; it says what the windows are, see the documentation"
+            f"{path}: no such file; it says what the windows are, as docs/datasets.md tells"
         ) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise DataError(f"{path}: not readable as TOML ({error})") from error

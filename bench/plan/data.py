@@ -22,7 +22,11 @@ def cell_data(settings: CellSettings, manifest: Manifest) -> CellData:
     """
     facts = datasets.facts(settings.dataset)
     split = datasets.make_split(
-        settings.dataset, manifest.subjects, how=settings.data.split, seed=settings.data.split_seed
+        settings.dataset,
+        manifest.subjects,
+        how=settings.data.split,
+        seed=settings.data.split_seed,
+        kind=manifest.provenance.kind,
     )
     parts: dict[PartName, SplitCounts] = {
         "train": _counts(manifest.subjects, split.train),

@@ -189,7 +189,7 @@ def _cell(record: CentralizationRecord, choice: Choice, notes: Footnotes) -> Cel
 
 
 def _heading(record: CentralizationRecord) -> str:
-    kind = {"whole": "", "excerpt": ", EXCERPT", "simulated": ", SIMULATED"}[record.kind]
+    kind = {"whole": "", "excerpt": ", EXCERPT", "simulated": ", SIMULATED", "own": ", OWN DATA"}[record.kind]
     return f"{short_name_of(record.dataset)}{kind}"
 
 

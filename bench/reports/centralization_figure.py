@@ -106,4 +106,5 @@ def _look(choice: Choice) -> dict[str, Any]:
 
 def _label(record: CentralizationRecord) -> str:
     name = "Weather" if record.dataset == "weather" else short_name(record.dataset)
-    return {"whole": name, "excerpt": f"{name}\nexcerpt", "simulated": f"{name}\nSIMULATED"}[record.kind]
+    marks = {"whole": "", "excerpt": "\nexcerpt", "simulated": "\nSIMULATED", "own": "\nown data"}
+    return name + marks[record.kind]

@@ -64,7 +64,7 @@ def scores_for(panel: Panel, cells: Iterable[Record]) -> dict[str, Score]:
     dataset = panel.key.task.dataset
     suites = make_suites(compare(cells))
     studies = [study for suite in suites if (study := suite.study(dataset)) is not None]
-    order = ("whole", "excerpt", "simulated")
+    order = ("whole", "excerpt", "own", "simulated")
     studies.sort(key=lambda one: (order.index(one.record.data.kind), -len(one.groups)))
     scores: dict[str, Score] = {}
     if studies:

@@ -209,8 +209,8 @@ def _chance(record: EmbeddingRecord) -> Row:
 
 
 def _heading(record: EmbeddingRecord) -> str:
-    warning = {"whole": "", "excerpt": ", EXCERPT", "simulated": ", SIMULATED"}[record.cells.data.kind]
-    name = short_name(record.cells.dataset)
+    warnings = {"whole": "", "excerpt": ", EXCERPT", "simulated": ", SIMULATED", "own": ", OWN DATA"}
+    name, warning = short_name(record.cells.dataset), warnings[record.cells.data.kind]
     return f"{name}{warning}: {record.n_windows} windows of {record.n_subjects} subjects"
 
 

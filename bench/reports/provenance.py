@@ -35,10 +35,16 @@ def facts(records: Sequence[Record], suites: Sequence[Suite], damaged: Sequence[
 
 
 def _data(studies: Sequence[Study]) -> list[Fact]:
-    kinds = {"whole": "Real data, whole", "excerpt": "EXCERPT of real data", "simulated": "SIMULATED data"}
+    kinds = {
+        "whole": "Real data, whole",
+        "excerpt": "EXCERPT of real data",
+        "own": "A user's OWN data",
+        "simulated": "SIMULATED data",
+    }
     meaning = {
         "whole": "",
         "excerpt": ": scores are not comparable with published ones",
+        "own": ": nothing is published to compare the scores with",
         "simulated": ": scores mean nothing",
     }
     lines = []

@@ -52,7 +52,7 @@ class CentralizationRecord(AnalysisRecord):
 
     dataset: str
     title: str
-    kind: Literal["whole", "excerpt", "simulated"]
+    kind: Literal["whole", "excerpt", "simulated", "own"]
     version: str
     fingerprint: str
     n_channels: int

@@ -127,7 +127,7 @@ class DataDescription(_Part):
     """What the cell was trained and tested on."""
 
     title: str
-    kind: Literal["whole", "excerpt", "simulated"]
+    kind: Literal["whole", "excerpt", "simulated", "own"]
     version: str
     fingerprint: str
     normalisation: Normalisation

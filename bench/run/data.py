@@ -5,6 +5,7 @@ from pathlib import Path
 
 from bench import datasets
 from bench.datasets.manifest import Manifest
+from bench.datasets.prepare import refuse_damage
 
 OnRecord = Callable[[str, int, int], None]
 
@@ -19,14 +20,17 @@ def prepare_all(
     DataError
         Too many records of a dataset are damaged.
     """
-    return {
-        name: manifest
-        or datasets.prepare(
-            name,
-            root,
-            jobs=jobs,
-            allow_skipped=allow_skipped,
-            progress=lambda done, total, name=name: on_record(name, done, total),
-        )
-        for name, manifest in manifests.items()
-    }
+    prepared: dict[str, Manifest] = {}
+    for name, manifest in manifests.items():
+        if manifest is None:
+            prepared[name] = datasets.prepare(
+                name,
+                root,
+                jobs=jobs,
+                allow_skipped=allow_skipped,
+                progress=lambda done, total, name=name: on_record(name, done, total),
+            )
+        else:
+            refuse_damage(manifest, allow_skipped=allow_skipped)
+            prepared[name] = manifest
+    return prepared

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import psutil
 import pytest
+from filelock import FileLock, Timeout
 from numpy.typing import NDArray
 
 from bench import datasets
@@ -124,6 +125,27 @@ def test_scaled_file_appears_whole_or_not_at_all(root: Path, monkeypatch: pytest
         datasets.load("toy", root)
     folder = locate("toy", root).entry.folder
     assert not list(folder.glob("windows-*"))
+
+
+@pytest.mark.usefixtures("little_memory")
+def test_scaled_file_is_written_once_at_a_time(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written = datasets.load("toy", root).windows
+    folder = locate("toy", root).entry.folder
+    locked_while_scaling = []
+
+    def watch(windows: NDArray[np.float32]) -> None:
+        lock = FileLock(folder / ".windows-window.npy.lock")
+        with pytest.raises(Timeout):
+            lock.acquire(timeout=0)
+        locked_while_scaling.append(len(windows))
+        normalise_windows(windows)
+
+    (folder / "windows-window.npy").unlink()
+    (folder / ".windows-window.npy.0123.tmp").write_bytes(b"of a killed process")
+    monkeypatch.setattr("bench.datasets.loading.normalise_windows", watch)
+    np.testing.assert_array_equal(datasets.load("toy", root).windows, written)
+    assert locked_while_scaling
+    assert not list(folder.glob("*.tmp")) + list(folder.glob(".*.tmp"))
 
 
 def test_memory_stays_under_twice_the_windows(tmp_path: Path) -> None:

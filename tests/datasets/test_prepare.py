@@ -8,18 +8,22 @@ import sys
 import time
 import tracemalloc
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from bench import datasets
+from bench.datasets import registry
 from bench.datasets.cache import locate
-from bench.datasets.contract import Cut
+from bench.datasets.contract import Cut, SourceRecord
 from bench.datasets.fingerprint import Fingerprint
+from bench.datasets.manifest import Manifest
 from bench.datasets.npy_stream import NpyStream
 from bench.datasets.simulate.marker import write_marker
 from bench.errors import DataError
+from bench.run.data import prepare_all
 from tests.datasets import toy_dataset
 
 FOUR_SUBJECTS = ("anna_0", "bert_1", "cora_0", "dora_1")
@@ -155,6 +159,13 @@ def test_changed_reader_prepares_anew(root: Path, monkeypatch: pytest.MonkeyPatc
     assert datasets.find_prepared("toy", root) is None
 
 
+def test_other_library_prepares_anew(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(toy_dataset, "LIBRARIES", ("wfdb",), raising=False)
+    datasets.prepare("toy", root)
+    monkeypatch.setattr("importlib.metadata.version", lambda name: f"another {name}")
+    assert datasets.find_prepared("toy", root) is None
+
+
 def test_many_damaged_records_are_refused(root: Path, cache: Path) -> None:
     toy_dataset.damage(root, "bert_1")
     with pytest.raises(
@@ -178,6 +189,24 @@ def test_damage_once_allowed_is_refused_without_the_flag(root: Path) -> None:
         datasets.prepare("toy", root)
 
 
+def test_damage_found_by_verifying_is_refused_by_a_run(root: Path) -> None:
+    toy_dataset.damage(root, "bert_1")
+    datasets.prepare("toy", root, allow_skipped=True)
+    found: dict[str, Manifest | None] = {"toy": datasets.find_prepared("toy", root)}
+    with pytest.raises(DataError, match="1 of 4 records are damaged"):
+        prepare_all(found, root, jobs=1, allow_skipped=False, on_record=lambda *_: None)
+    assert prepare_all(found, root, jobs=1, allow_skipped=True, on_record=lambda *_: None) == found
+
+
+def test_damage_that_a_run_accepted_does_not_stop_its_cells(
+    root: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    toy_dataset.damage(root, "bert_1")
+    planned = datasets.prepare("toy", root, allow_skipped=True)
+    monkeypatch.setenv("BENCH_CACHE", str(tmp_path / "of another machine"))
+    assert datasets.load("toy", root, normalise=False).fingerprint == planned.fingerprint
+
+
 def test_one_percent_of_damage_needs_no_flag(tmp_path: Path) -> None:
     for number in range(100):
         toy_dataset.write(tmp_path, f"s{number:02d}_0", n_windows=1)
@@ -193,6 +222,30 @@ def test_values_that_are_not_finite_are_damage(root: Path) -> None:
     assert [one.reason for one in manifest.skipped] == ["bert_1: values that are not finite"]
 
 
+@pytest.mark.parametrize(
+    ("part", "value", "message"),
+    [
+        ("windows", np.zeros((5, 8, 2), np.float32), r"windows are float32 \(5, 8, 2\), expected float32"),
+        ("windows", np.zeros((5, 8, 3)), "windows are float64"),
+        ("labels", np.zeros(4, np.int64), "one entry for each of 5 windows"),
+        ("labels", np.full(5, 2), r"labels \[2\], expected 0 to 1"),
+    ],
+)
+def test_reader_that_breaks_the_contract_is_told_so(
+    root: Path, monkeypatch: pytest.MonkeyPatch, part: str, value: np.ndarray, message: str
+) -> None:
+    cut = toy_dataset.cut
+    monkeypatch.setattr(toy_dataset, "cut", lambda *of_one: replace(cut(*of_one), **{part: value}))
+    with pytest.raises(DataError, match=rf"toy_dataset.py: cut\(\) of record 'anna_0': .*{message}"):
+        datasets.prepare("toy", root)
+
+
+def test_record_without_any_label_is_told_so() -> None:
+    unlabelled = SourceRecord(name="anna", subject="anna", label=None, paths=())
+    with pytest.raises(DataError, match="anna: label is None"):
+        Cut.of_one(np.zeros((1, 8, 3), np.float32), unlabelled)
+
+
 def test_sound_record_without_windows_is_no_damage(root: Path) -> None:
     toy_dataset.write(root, "bert_1", n_windows=0)
     manifest = datasets.prepare("toy", root)
@@ -206,13 +259,14 @@ def test_folder_without_usable_record_is_refused(tmp_path: Path) -> None:
     toy_dataset.write(tmp_path, "anna_0")
     toy_dataset.damage(tmp_path, "anna_0")
     with pytest.raises(
-        DataError, match=r"no usable record of 1 listed; first: anna_0.npy.*bench data fetch toy"
+        DataError,
+        match=r"no usable record of 1 listed; first: anna_0.npy.*; get Toy from https://example.org/toy",
     ):
         datasets.prepare("toy", tmp_path, allow_skipped=True)
 
 
 def test_missing_folder_names_the_remedy(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"no such folder; get Toy with 'bench data fetch toy'"):
+    with pytest.raises(DataError, match=r"no such folder; get Toy from https://example.org/toy, or give"):
         datasets.prepare("toy", tmp_path)
 
 
@@ -273,6 +327,18 @@ def test_marked_folder_is_simulated_whatever_it_holds(root: Path) -> None:
     write_marker(root / "toy", simulator="toy", seed=3)
     provenance = datasets.prepare("toy", root).provenance
     assert (provenance.kind, provenance.simulator) == ("simulated", {"simulator": "toy", "seed": 3})
+
+
+def test_own_data_is_never_called_the_published(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(
+        registry._TABLE, "toy", replace(registry.entry("toy"), path=Path(toy_dataset.__file__))
+    )
+    assert datasets.prepare("toy", root).provenance.kind == "own"
+
+
+def test_version_of_an_excerpt_is_not_claimed(tmp_path: Path) -> None:
+    toy_dataset.write(tmp_path, "anna_0")
+    assert datasets.prepare("toy", tmp_path).provenance.version == "1 expected, not verified"
 
 
 def test_memory_does_not_grow_with_the_data(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.datasets import make_split
+from bench.datasets.contract import Kind
 from bench.datasets.manifest import SubjectSummary
+from bench.datasets.registry import _TABLE, DatasetEntry
 from bench.datasets.splits import PARTS, published_list, published_windows
 from bench.errors import DataError, UsageError
 
@@ -38,7 +41,7 @@ def sleepers(ids: Sequence[int]) -> list[SubjectSummary]:
 
 
 def test_ptb_split_is_the_published_list() -> None:
-    split = make_split("ptb", ptb_subjects())
+    split = make_split("ptb", ptb_subjects(), kind="whole")
     patient = {one["id"]: one["patient"] for one in GOLDEN["PTB"]["subjects"]}
     assert split.origin == "published"
     for part, key in zip(PARTS, ("train", "val", "test"), strict=True):
@@ -48,7 +51,7 @@ def test_ptb_split_is_the_published_list() -> None:
 
 def test_ptb_rule_gives_the_published_list() -> None:
     # One subject more, at the end of its class's test part, and the rule is used instead of the list.
-    by_rule = make_split("ptb", [*ptb_subjects(), subject("patient999", 0)])
+    by_rule = make_split("ptb", [*ptb_subjects(), subject("patient999", 0)], kind="whole")
     listed = published_list("ptb")
     assert listed is not None
     assert by_rule.origin == "rule"
@@ -62,7 +65,7 @@ def test_ptb_counts_of_windows_are_the_published_ones() -> None:
 
 
 def test_apava_split_is_the_published_list() -> None:
-    split = make_split("apava", numbered(range(1, 24)))
+    split = make_split("apava", numbered(range(1, 24)), kind="whole")
     assert split.origin == "published"
     assert set(split.validation) == {str(i) for i in GOLDEN["APAVA"]["val"]["ids"]}
     assert set(split.test) == {str(i) for i in GOLDEN["APAVA"]["test"]["ids"]}
@@ -70,7 +73,7 @@ def test_apava_split_is_the_published_list() -> None:
 
 
 def test_adftd_split_is_the_published_list() -> None:
-    split = make_split("adftd", adftd_subjects())
+    split = make_split("adftd", adftd_subjects(), kind="whole")
     assert split.origin == "published"
     for part, key in zip(PARTS, ("train", "val", "test"), strict=True):
         golden = GOLDEN["ADFTD"][key]
@@ -80,7 +83,7 @@ def test_adftd_split_is_the_published_list() -> None:
 
 def test_adftd_rule_gives_the_published_list_of_other_classes() -> None:
     without_one = [one for one in adftd_subjects() if one.name != "sub-001"]
-    listed, by_rule = published_list("adftd"), make_split("adftd", without_one)
+    listed, by_rule = published_list("adftd"), make_split("adftd", without_one, kind="whole")
     assert listed is not None
     assert by_rule.origin == "rule"
     patients_with_alzheimer = {f"sub-{i:03d}" for i in range(1, 37)}
@@ -97,15 +100,39 @@ def test_ptb_xl_is_cut_per_class_in_patient_order() -> None:
     assert split.test == tuple(str(i) for i in range(17, 23))
 
 
-def test_ptb_xl_with_all_subjects_and_windows_is_published() -> None:
-    subjects = [subject(str(i), i % 5, 10) for i in range(17596)]
-    n_missing = 191_400 - 175_960
-    subjects[0] = subject("0", 0, 10 + n_missing)
-    assert make_split("ptb-xl", subjects).origin == "published"
+def test_ptb_xl_by_its_rule_is_published_when_whole() -> None:
+    subjects = [subject(str(i), i % 5) for i in range(50)]
+    whole, part = (make_split("ptb-xl", subjects, kind=kind) for kind in ("whole", "excerpt"))
+    assert (whole.origin, part.origin) == ("published", "rule")
+
+
+@pytest.mark.parametrize("kind", ["excerpt", "simulated"])
+@pytest.mark.parametrize(
+    ("name", "subjects"),
+    [("apava", [str(i) for i in range(1, 24)]), ("uci-har", [str(i) for i in range(1, 31)])],
+)
+def test_published_subjects_with_other_windows_are_split_by_rule(
+    name: str, subjects: list[str], kind: Kind
+) -> None:
+    present = [subject(one, None) for one in subjects]
+    by_rule, listed = make_split(name, present, kind=kind), make_split(name, present, kind="whole")
+    assert by_rule == replace(listed, origin="rule")
+    assert listed.origin != "rule"
+
+
+def test_own_data_is_split_by_the_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(_TABLE, "mine", DatasetEntry("mine", "", folder=Path("mine")))
+    subjects = [subject(f"s{i}", i % 2) for i in range(40)]
+    assert make_split("mine", subjects, seed=3) == make_split("mine", subjects, "stratified", seed=3)
+
+
+def test_empty_part_of_a_drawn_split_does_not_advise_drawing() -> None:
+    with pytest.raises(DataError, match=r"is empty with 1 subjects; it needs more subjects$"):
+        make_split("ptb", ptb_subjects()[:1], "stratified")
 
 
 def test_sleep_edf_split_is_ours() -> None:
-    split = make_split("sleep-edf", sleepers(range(20)))
+    split = make_split("sleep-edf", sleepers(range(20)), kind="whole")
     assert split.origin == "ours"
     assert (split.train[-1], split.validation, split.test) == (
         "SC411",
@@ -115,7 +142,7 @@ def test_sleep_edf_split_is_ours() -> None:
 
 
 def test_uci_har_tests_on_the_official_subjects() -> None:
-    split = make_split("uci-har", numbered(range(1, 31)))
+    split = make_split("uci-har", numbered(range(1, 31)), kind="whole")
     assert split.origin == "ours"
     assert split.test == ("2", "4", "9", "10", "12", "13", "18", "20", "24")
     assert split.validation == ("27", "28", "29", "30")

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bench.datasets import load, transfer
+from bench.datasets import load, registry, transfer
 from bench.datasets.contract import DamagedRecord, Dataset
 from bench.datasets.imported import is_imported, reader_of
 from bench.datasets.window_folder import Description, read_description
@@ -119,6 +119,15 @@ def test_paths_of_records_exist(tmp_path: Path) -> None:
     paths = [path for record in reader_of(folder).records(folder).records for path in record.paths]
     assert "Label/window_label_001.npy" in paths
     assert all((folder / path).is_file() for path in paths)
+
+
+def test_renamed_folder_is_refused_with_both_names(tmp_path: Path) -> None:
+    transfer.import_windows(medformer(tmp_path / "source"), tmp_path, description=KNOWN).rename(
+        tmp_path / "yours"
+    )
+    registry.register_imported(tmp_path)
+    with pytest.raises(DataError, match=r"folder is named 'yours', its dataset.toml says name = 'mine'"):
+        registry.facts("yours")
 
 
 def test_folder_is_told_from_others(tmp_path: Path) -> None:
