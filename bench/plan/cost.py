@@ -64,7 +64,7 @@ def likeness(planned: PlannedCell) -> str:
 
 
 def _likeness(settings: Mapping[str, object]) -> str:
-    ignored = ("seed", "origins")
+    ignored = ("seed", "origins", "preset")
     return json.dumps({k: v for k, v in settings.items() if k not in ignored}, sort_keys=True)
 
 

@@ -20,7 +20,11 @@ SHARED = ("d_model", "n_layers", "dropout")
 
 @dataclass(frozen=True)
 class Condition:
-    """What records must share to stand in one table: the data as split, the recipe and what the user changed."""
+    """What records must share to stand in one table: the data as split, the recipe and what was changed.
+
+    ``changes`` names values that differ from the recipe's and the published ones, whoever gave them; a preset's
+    hyperparameters all of them, also those that a model does not have, so that its models stay together.
+    """
 
     dataset: str
     recipe: str
@@ -130,7 +134,7 @@ def _current(records: Sequence[Record]) -> list[Record]:
 
 def label_of(record: Record) -> str:
     """Return how a record's model is called: its name, and the hyperparameters that the user changed for it alone."""
-    changed = {name: value for name, value in _set_hyperparameters(record).items() if name not in SHARED}
+    changed = {name: value for name, value in _own_changes(record).items() if name not in SHARED}
     return f"{record.cell.model} ({_as_text(changed)})" if changed else record.cell.model
 
 
@@ -146,18 +150,20 @@ def _changes(record: Record) -> str:
     """Return what a preset or the user changed for all models alike, as one text."""
     settings = record.settings
     values = {**settings["training"], **settings["data"]}
-    changed = {
-        name: values[name]
-        for name, origin in settings["origins"].items()
-        if name in values and origin in ("preset", "--set")
-    }
-    shared = {name: value for name, value in _set_hyperparameters(record).items() if name in SHARED}
-    return _as_text(changed | shared)
+    changed = {name: values[name] for name in settings["changed"] if name in values}
+    shared = {name: value for name, value in _own_changes(record).items() if name in SHARED}
+    return _as_text(changed | settings["preset"]["hyperparameters"] | shared)
 
 
-def _set_hyperparameters(record: Record) -> dict[str, Any]:
+def _own_changes(record: Record) -> dict[str, Any]:
+    """Return the hyperparameters that are not as preset and published settings have them."""
     settings = record.settings
-    return {k: v for k, v in settings["hyperparameters"].items() if settings["origins"].get(k) == "--set"}
+    of_preset = settings["preset"]["hyperparameters"]
+    return {
+        name: value
+        for name, value in settings["hyperparameters"].items()
+        if (value != of_preset[name] if name in of_preset else name in settings["changed"])
+    }
 
 
 def _as_text(values: Mapping[str, Any]) -> str:

@@ -119,7 +119,12 @@ def build_model(job: Job, dataset: Dataset) -> nn.Module:
     """Build the cell's model for the dataset's shape."""
     facts, settings = dataset.facts, job.cell.settings
     return models.build(
-        settings.model, facts.n_channels, facts.n_times, facts.n_classes, **settings.hyperparameters
+        settings.model,
+        facts.n_channels,
+        facts.n_times,
+        facts.n_classes,
+        **settings.hyperparameters,
+        **settings.execution,
     )
 
 

@@ -53,7 +53,14 @@ def evaluate_checkpoint(
     )
     loaded = datasets.load(dataset, data, settings.data.normalisation or True, split)
     facts = loaded.facts
-    built = models.build(model, facts.n_channels, facts.n_times, facts.n_classes, **settings.hyperparameters)
+    built = models.build(
+        model,
+        facts.n_channels,
+        facts.n_times,
+        facts.n_classes,
+        **settings.hyperparameters,
+        **settings.execution,
+    )
     tensors = read_tensors(weights)
     _refuse_unknown_modes(model, built.state_dict(), tensors)
     models.load_reference_weights(built, tensors)

@@ -1,37 +1,51 @@
 """One cell's settings from all their sources, each value with its origin.
 
-Later sources win: the model's defaults, its published hyperparameters, the recipe, the preset, ``--set``.
+Later sources win: the model's defaults, its published hyperparameters, the recipe, the preset, ``--set``. What makes a
+variant the variant that it is comes last of all.
 """
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import ValidationError
 
 from bench.errors import UsageError, unknown_name
 from bench.models import registry as models
+from bench.scan import BACKENDS
+from bench.settings.hyperparameters import USER, blamed, checked
 from bench.settings.schema import DataSettings, Frozen, Overlay, Preset, Training
 from bench.settings.tables import hyperparameter_table, recipe
 
 # Ours: settings of a model that change how fast it runs and not what it computes; recorded, not in the key.
-NOT_IN_KEY = ("scan",)
+EXECUTION = ("scan",)
+
+
+class AppliedPreset(Frozen):
+    """The preset of a cell, and the hyperparameters that it sets for every model that knows them."""
+
+    name: str
+    hyperparameters: dict[str, Any]
 
 
 class CellSettings(Frozen):
     """Everything that a user can set for one cell.
 
-    ``origins`` says where each value of ``training``, ``hyperparameters`` and ``data`` comes from.
+    ``execution`` changes how fast the model runs and not what it computes: it is no part of the key. ``origins`` says
+    where each value comes from; ``changed`` names those that preset and user made other than they would be without.
     """
 
     model: str
     dataset: str
     seed: int
     recipe: str
+    preset: AppliedPreset
     training: Training
     hyperparameters: dict[str, Any]
     data: DataSettings
+    execution: dict[str, Any]
     origins: dict[str, str]
+    changed: tuple[str, ...]
 
 
 class _Layers:
@@ -44,6 +58,58 @@ class _Layers:
     def update(self, values: Mapping[str, Any], origin: str) -> None:
         self.values.update(values)
         self.origins.update(dict.fromkeys(values, origin))
+
+    def change(self, values: Mapping[str, Any], origin: str, *, but: Mapping[str, Any] | None = None) -> None:
+        """Update what is there already, but some of it."""
+        self.update({k: v for k, v in values.items() if k in self.values and k not in (but or {})}, origin)
+
+
+class _CellLayers:
+    """The four groups of one cell's settings: before preset and user, and after `change` with them."""
+
+    def __init__(self, model: str, dataset: str, recipe_name: str) -> None:
+        self.model, self.dataset = model, dataset
+        self.training = _training_layers(model, dataset, recipe_name)
+        self.defaults = models.hyperparameters(model)
+        self.hyper, self.execution = _model_layers(model, dataset, self.defaults)
+        self.data = _Layers()
+        self.data.update(DataSettings().model_dump(), "default")
+
+    @property
+    def origins(self) -> dict[str, str]:
+        groups = (self.training, self.hyper, self.data, self.execution)
+        return {name: origin for group in groups for name, origin in group.origins.items()}
+
+    def change(self, preset: Preset, assignments: Mapping[str, Any]) -> None:
+        fixed, origin = models.entry(self.model).overrides, f"preset {preset.name}"
+        self.training.update(preset.training, origin)
+        self.training.update(preset.dataset.get(self.dataset, Overlay()).values(), origin)
+        self.hyper.change(preset.hyperparameters, origin, but=fixed)
+        for group in (self.training, self.hyper, self.data, self.execution):
+            group.change(assignments, USER, but=fixed)
+
+    def checked(self) -> tuple[Training, dict[str, Any], DataSettings]:
+        """Return training, hyperparameters and data, each value in its own type."""
+        if (scan := self.execution.values.get("scan", "auto")) not in ("auto", *BACKENDS):
+            raise unknown_name("scan backend", str(scan), ("auto", *BACKENDS))
+        hyper = checked(self.model, self.defaults, self.hyper.values, self.hyper.origins)
+        try:
+            return Training(**self.training.values), hyper, DataSettings(**self.data.values)
+        except ValidationError as error:
+            first = error.errors()[0]
+            name = ".".join(map(str, first["loc"]))
+            what = blamed(self.origins[name], name, first["input"]) if name in self.origins else USER
+            raise UsageError(f"{what}: {first['msg']}; see 'bench list settings'") from error
+
+    def differing(self, other: "_CellLayers") -> tuple[str, ...]:
+        """Return the names of the values that are others there."""
+        ours, theirs = self._comparable(), other._comparable()
+        return tuple(sorted(name for name, value in ours.items() if value != theirs[name]))
+
+    def _comparable(self) -> dict[str, Any]:
+        training, hyper, data = self.checked()
+        lists = {name: list(value) if isinstance(value, tuple) else value for name, value in hyper.items()}
+        return training.model_dump() | lists | data.model_dump() | self.execution.values
 
 
 def resolve(
@@ -60,46 +126,35 @@ def resolve(
     preset
         Its changes come after the recipe's.
     assignments
-        The user's ``--set`` values, parsed. A hyperparameter that only other models have is left to them;
-        `check_assignments` has refused what nobody knows.
+        The user's ``--set`` values, parsed. A hyperparameter that only other models have, or that a variant is a
+        variant by, is left as it is; `check_assignments` has refused what changes no model that is asked for.
 
     Raises
     ------
     UsageError
-        A value is out of bounds or of the wrong type.
+        A value is out of bounds or of the wrong type, or would have no effect.
     """
-    training = _training_layers(model, dataset, recipe_name, preset)
-    hyper = _hyperparameter_layers(model, dataset, preset)
-    data = _Layers()
-    data.update(DataSettings().model_dump(), "default")
-    for layers, fields in (
-        (training, Training.model_fields),
-        (data, DataSettings.model_fields),
-        (hyper, hyper.values),
-    ):
-        layers.update({k: v for k, v in assignments.items() if k in fields}, "--set")
-    if not training.values.get("augmentation") and "augmentations" in hyper.values:
-        hyper.update({"augmentations": ["none"]}, f"recipe {recipe_name}: no augmentation")
-    try:
-        return CellSettings(
-            model=model,
-            dataset=dataset,
-            seed=seed,
-            recipe=recipe_name,
-            training=Training(**training.values),
-            data=DataSettings(**data.values),
-            hyperparameters=hyper.values,
-            origins=training.origins | hyper.origins | data.origins,
-        )
-    except ValidationError as error:
-        first = error.errors()[0]
-        name = ".".join(map(str, first["loc"]))
-        raise UsageError(
-            f"--set {name}={first['input']!r}: {first['msg']}; see 'bench run --help'"
-        ) from error
+    layers = _CellLayers(model, dataset, recipe_name)
+    layers.change(preset, assignments)
+    training, hyperparameters, data = layers.checked()
+    changed = layers.differing(_CellLayers(model, dataset, recipe_name))
+    hyperparameters |= _augmentations_off(layers, training)
+    return CellSettings(
+        model=model,
+        dataset=dataset,
+        seed=seed,
+        recipe=recipe_name,
+        preset=AppliedPreset(name=preset.name, hyperparameters=preset.hyperparameters),
+        training=training,
+        hyperparameters=hyperparameters,
+        data=data,
+        execution=layers.execution.values,
+        origins=layers.origins,
+        changed=changed,
+    )
 
 
-def _training_layers(model: str, dataset: str, recipe_name: str, preset: Preset) -> _Layers:
+def _training_layers(model: str, dataset: str, recipe_name: str) -> _Layers:
     asked = recipe(recipe_name)
     followed = asked.follows.get(model, asked.follows.get("default", recipe_name))
     source = recipe(followed)
@@ -110,24 +165,37 @@ def _training_layers(model: str, dataset: str, recipe_name: str, preset: Preset)
     for overlay in (source.dataset.get(dataset), source.model.get(model)):
         if overlay is not None:
             layers.update(overlay.values(), f"recipe {followed}: {overlay.source}")
-    layers.update(preset.training, "preset")
-    layers.update(preset.dataset.get(dataset, Overlay()).values(), "preset")
     return layers
 
 
-def _hyperparameter_layers(model: str, dataset: str, preset: Preset) -> _Layers:
-    layers = _Layers()
-    known = models.hyperparameters(model)
-    layers.update({k: v for k, v in known.items() if k not in NOT_IN_KEY}, "the model's default")
+def _model_layers(model: str, dataset: str, defaults: Mapping[str, Any]) -> tuple[_Layers, _Layers]:
+    """Return a model's hyperparameters, and its settings of execution."""
+    hyper, execution = _Layers(), _Layers()
+    for name, value in defaults.items():
+        (execution if name in EXECUTION else hyper).update({name: value}, "the model's default")
     entry = models.entry(model)
     table = hyperparameter_table(entry.settings)
     if table is not None:
-        layers.update(table.default, table.source)
+        hyper.update(table.default, table.source)
         overlay = table.dataset.get(dataset, Overlay())
-        layers.update(overlay.values(), overlay.source)
-    layers.update(entry.overrides, f"variant {model}")
-    layers.update({k: v for k, v in preset.hyperparameters.items() if k in layers.values}, "preset")
-    return layers
+        hyper.update(overlay.values(), overlay.source)
+    hyper.update(entry.overrides, f"variant {model}")
+    return hyper, execution
+
+
+def _augmentations_off(layers: _CellLayers, training: Training) -> dict[str, Any]:
+    """Return no augmentations for a model that has some where the training is without, so that its key is one."""
+    hyper = layers.hyper
+    if training.augmentation or "augmentations" not in hyper.values:
+        return {}
+    asked, off = hyper.values["augmentations"], ["none"]
+    why = layers.training.origins["augmentation"]
+    if hyper.origins["augmentations"] == USER and asked != off:
+        raise UsageError(
+            f"--set augmentations={asked!r} has no effect: augmentation is false ({why}); add --set augmentation=true"
+        )
+    hyper.update({"augmentations": off}, f"no augmentation ({why})")
+    return {"augmentations": off}
 
 
 def parse_assignments(texts: tuple[str, ...]) -> dict[str, Any]:
@@ -142,7 +210,7 @@ def parse_assignments(texts: tuple[str, ...]) -> dict[str, Any]:
     for text in texts:
         key, sign, value = text.partition("=")
         if not sign or not key:
-            raise UsageError(f"--set {text!r}: expected key=value, for example --set epochs=3")
+            raise UsageError(f"--set {text!r}: expected key=value, for example --set epochs=20")
         parsed[key] = _value(value)
     return parsed
 
@@ -156,17 +224,25 @@ def _value(text: str) -> Any:
         return text
 
 
-def check_assignments(assignments: Mapping[str, Any], model_names: list[str]) -> None:
-    """Refuse keys that no training field, data field or asked model knows.
+def check_assignments(assignments: Mapping[str, Any], model_names: Sequence[str]) -> None:
+    """Refuse keys that no training field, data field or asked model knows, and those that every asked model fixes.
 
     Raises
     ------
     UsageError
-        A key is unknown; the nearest one is offered.
+        A key is unknown (the nearest one is offered), or would change none of the models.
     """
-    known = {*Training.model_fields, *DataSettings.model_fields}
+    shared = {*Training.model_fields, *DataSettings.model_fields}
+    free, fixed = set(shared), set()
     for name in model_names:
-        known.update(k for k in models.hyperparameters(name) if k not in NOT_IN_KEY)
-    for key in assignments:
-        if key not in known:
-            raise unknown_name("setting", key, known)
+        overrides = models.entry(name).overrides
+        free.update(models.hyperparameters(name).keys() - overrides.keys())
+        fixed.update(overrides)
+    for key, value in assignments.items():
+        if key in fixed - free:
+            raise UsageError(
+                f"--set {key}={value!r}: {', '.join(model_names)} would no longer be the variant of that name; "
+                "set it for medmamba"
+            )
+        if key not in free:
+            raise unknown_name("setting", key, free | fixed)

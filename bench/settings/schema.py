@@ -2,7 +2,9 @@
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+PUBLISHED = "published"
 
 
 class Frozen(BaseModel):
@@ -12,7 +14,7 @@ class Frozen(BaseModel):
 
 
 class Training(Frozen):
-    """How one cell is trained. Every field is part of the cell's key but the ones marked otherwise."""
+    """How one cell is trained. Every field is part of the cell's key."""
 
     optimizer: Literal["adam", "adamw"] = Field(description="torch optimiser")
     learning_rate: float = Field(gt=0, description="peak learning rate")
@@ -56,9 +58,18 @@ class DataSettings(Frozen):
         default=None, description="scaling of the windows; None: the dataset's own"
     )
     split: str = Field(
-        default="published", description="published, stratified, or 'fold k/n'; by subject always"
+        default=PUBLISHED,
+        pattern=r"^(published|stratified|fold[ -][1-9][0-9]{0,3}/[1-9][0-9]{0,3})$",
+        description="published, stratified, or 'fold k/n'; by subject always",
     )
-    split_seed: int = Field(default=41, description="seed of a stratified or folded split")
+    split_seed: int = Field(default=41, ge=0, description="seed of a stratified or folded split")
+
+    @model_validator(mode="after")
+    def _seed_counts(self) -> "DataSettings":
+        """Refuse a seed that would be ignored."""
+        if self.split == PUBLISHED and self.split_seed != DataSettings.model_fields["split_seed"].default:
+            raise ValueError("only a stratified or folded split has a seed; add --set split=stratified")
+        return self
 
 
 class Overlay(Frozen):
@@ -90,13 +101,14 @@ class EfficiencyRun(Frozen):
     batch: str = Field(default="1,256", description="windows at once in inference, a comma list")
     train_batch: str = Field(default="32", description="windows in a step of training")
     time_limit: float = Field(
-        default=40.0, ge=0, description="seconds for the timings of one model, on average"
+        default=35.0, ge=0, description="seconds for the timings of one model, on average"
     )
 
 
 class Preset(Frozen):
-    """A named bundle of settings for ``bench run --preset``."""
+    """A named bundle of settings for ``bench run --preset``; its name is that of its file."""
 
+    name: str = ""
     description: str
     recipe: str
     seeds: tuple[int, ...]

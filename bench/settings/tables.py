@@ -61,7 +61,7 @@ def preset(name: str) -> Preset:
     """
     if name not in preset_names():
         raise unknown_name("preset", name, preset_names())
-    return _read("presets", name, Preset)
+    return _read("presets", name, Preset).model_copy(update={"name": name})
 
 
 @cache

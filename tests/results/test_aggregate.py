@@ -7,6 +7,7 @@ import pytest
 from bench.results.aggregate import compare
 from bench.results.record import ClassScores, Metrics, Record, Scores
 from bench.results.store import CellFolder
+from bench.settings import preset, resolve
 from tests.results.test_store import NAME, make_record
 
 
@@ -60,8 +61,7 @@ def test_other_data_is_another_comparison(record: Record) -> None:
 
 
 def test_changed_settings_are_another_comparison(record: Record) -> None:
-    origins = record.settings["origins"] | {"epochs": "--set"}
-    changed = record.settings | {"origins": origins}
+    changed = record.settings | {"changed": ["epochs"]}
     comparisons = compare([with_score(record, 41, 0.5), with_score(record, 42, 0.7, settings=changed)])
     assert [one.condition.changes for one in comparisons] == ["", "epochs=100"]
 
@@ -73,16 +73,49 @@ def test_changed_settings_are_another_comparison(record: Record) -> None:
 def test_a_changed_hyperparameter_is_never_averaged_with_the_default(
     record: Record, name: str, labels: list[list[str]]
 ) -> None:
-    origins = record.settings["origins"] | {name: "--set"}
-    changed = record.settings | {"origins": origins}
+    changed = record.settings | {"changed": [name]}
     comparisons = compare([with_score(record, 41, 0.5), with_score(record, 41, 0.7, settings=changed)])
     assert [[group.model for group in one.groups] for one in comparisons] == labels
     assert [one.n_superseded for one in comparisons] == [0] * len(labels)
 
 
+def settled(
+    record: Record, preset_name: str = "paper", model: str = "transformer", **values: object
+) -> Record:
+    """Return the record with the settings that a preset and a user's values give its cell."""
+    chosen = preset(preset_name)
+    settings = resolve(model, "ptb-xl", 41, recipe_name="published", preset=chosen, assignments=values)
+    cell = record.cell.model_copy(update={"model": model})
+    return record.model_copy(update={"cell": cell, "settings": settings.model_dump(mode="json")})
+
+
+def test_a_presets_widths_are_a_condition(record: Record) -> None:
+    wide = settled(record, epochs=3, warmup_epochs=1, batch_size=32, max_train_windows=300)
+    toy, wide = compare([settled(record, "demo"), wide])
+    assert "d_ff=64, d_model=32" in toy.condition.changes
+    assert "d_model" not in wide.condition.changes
+
+
+def test_models_of_a_preset_share_a_comparison_whatever_they_know_of_it(record: Record) -> None:
+    (one,) = compare([settled(record, "demo"), settled(record, "demo", model="medmamba")])
+    assert [group.model for group in one.groups] == ["medmamba", "transformer"]
+
+
+def test_a_value_that_the_user_changed_beside_the_preset_names_the_model(record: Record) -> None:
+    (one,) = compare([settled(record, "demo", d_ff=256)])
+    assert [group.model for group in one.groups] == ["transformer (d_ff=256)"]
+
+
+def test_a_default_typed_by_the_user_is_no_change(record: Record) -> None:
+    epochs = record.settings["training"]["epochs"]
+    (one,) = compare([settled(record), settled(record, epochs=epochs, n_heads=8, d_model=128)])
+    assert one.condition.changes == ""
+
+
 def test_a_revised_model_supersedes_its_old_records(record: Record) -> None:
     old = with_score(record, 41, 0.5)
-    new = with_score(record, 41, 0.9, revisions={"model": 2, "trainer": 1}, key="cd" * 32)
+    revised = record.revisions | {"model": int(record.revisions["model"]) + 1}
+    new = with_score(record, 41, 0.9, revisions=revised, key="cd" * 32)
     (one,) = compare([new, old])
     assert one.n_superseded == 1
     assert one.groups[0].score("f1").mean == pytest.approx(0.9)  # pyright: ignore[reportOptionalMemberAccess]

@@ -1,11 +1,14 @@
 """Settings: which source wins, what is refused, and what the files say."""
 
+from pathlib import Path
+
 import pytest
 
 from bench.errors import UsageError
 from bench.models import registry
 from bench.settings import preset, preset_names, recipe_names, resolve
 from bench.settings.resolve import check_assignments, parse_assignments
+from tests.plan.test_cell import make_cell
 
 
 def settle(
@@ -69,6 +72,96 @@ def test_the_user_wins_and_is_named() -> None:
 
 def test_a_variant_keeps_its_own_settings() -> None:
     assert settle("medmamba-single-scale").hyperparameters["strides"] == (5,)
+
+
+def test_set_leaves_a_variant_what_it_is() -> None:
+    assert settle("medmamba-single-scale", strides=[5, 10]).hyperparameters["strides"] == (5,)
+    assert (
+        settle("medmamba-no-channel-mixing", channel_mixing=True).hyperparameters["channel_mixing"] is False
+    )
+
+
+def test_what_every_asked_variant_fixes_is_refused() -> None:
+    check_assignments({"strides": [5, 10]}, ["medmamba", "medmamba-single-scale"])
+    with pytest.raises(UsageError, match=r"strides=\[5, 10\]: medmamba-single-scale would no longer be"):
+        check_assignments({"strides": [5, 10]}, ["medmamba-single-scale"])
+
+
+def test_augmentations_without_augmentation_are_refused() -> None:
+    with pytest.raises(UsageError, match=r"augmentations=.*no effect.*recipe medmamba.*augmentation=true"):
+        settle("medformer", recipe="medmamba", augmentations=["jitter0.2"])
+    chosen = settle("medformer", recipe="medmamba", augmentations=["jitter0.2"], augmentation=True)
+    assert chosen.hyperparameters["augmentations"] == ["jitter0.2"]
+
+
+def test_switching_augmentation_off_names_the_user() -> None:
+    settings = settle("medformer", augmentation=False)
+    assert settings.hyperparameters["augmentations"] == ["none"]
+    assert settings.origins["augmentations"] == "no augmentation (--set)"
+
+
+def test_equal_numbers_are_one_value() -> None:
+    assert repr(settle(dropout=0).hyperparameters["dropout"]) == "0.0"
+    assert settle("transformer", dropout=0) == settle("transformer", dropout=0.0)
+
+
+@pytest.mark.parametrize(
+    ("assignment", "message"),
+    [
+        ({"d_model": "abc"}, r"--set d_model='abc': not a whole number \(medmamba's default is 128\)"),
+        ({"d_model": 8.5}, "d_model=8.5: not a whole number"),
+        ({"d_model": True}, "d_model=True: not a whole number"),
+        ({"n_layers": 0}, "n_layers=0: not at least 1"),
+        ({"dropout": 1}, "dropout=1: a rate is at least 0 and less than 1"),
+        ({"strides": 5}, "strides=5: not a list such as"),
+        ({"strides": []}, r"strides=\[\]: not a list such as"),
+        ({"strides": [5, 0]}, r"strides=\[5, 0\]: not at least 1"),
+        ({"bidirectional": 1}, "bidirectional=1: not true or false"),
+        ({"merge": 3}, "merge=3: not a text"),
+        ({"scan": "fast"}, "unknown scan backend 'fast'"),
+        ({"split": "stratifed"}, "split='stratifed'"),
+        ({"split": "stratified", "split_seed": -1}, "split_seed=-1"),
+        ({"split_seed": 7}, "only a stratified or folded split has a seed"),
+    ],
+)
+def test_values_that_no_model_could_be_built_with_are_refused(assignment: dict, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        settle(**assignment)
+
+
+def test_a_users_own_model_is_held_to_types_only(tmp_path: Path) -> None:
+    file = tmp_path / "own.py"
+    file.write_text(
+        "class Net:\n    def __init__(self, *, n_channels, n_times, n_classes, shift=3, gain=1.5): ...\n"
+    )
+    name = registry.register_file(f"{file}:Net")
+    assert settle(name, shift=-2, gain=2).hyperparameters == {"shift": -2, "gain": 2.0}
+    with pytest.raises(UsageError, match="shift='a'"):
+        settle(name, shift="a")
+
+
+def test_the_scan_is_a_setting_outside_the_hyperparameters() -> None:
+    settings = settle("medmamba", scan="torch")
+    assert settings.execution == {"scan": "torch"}
+    assert "scan" not in settings.hyperparameters
+    assert settle("transformer", scan="torch").execution == {}
+    check_assignments({"scan": "torch"}, ["transformer", "medmamba"])
+    assert make_cell("medmamba", scan="torch").key == make_cell("medmamba").key
+
+
+def test_changed_are_the_values_that_differ_whoever_typed_them() -> None:
+    assert settle("transformer", epochs=100, d_model=128, d_ff=64).changed == ("d_ff",)
+    demo = resolve(
+        "transformer", "ptb", 41, recipe_name="published", preset=preset("demo"), assignments={"epochs": 100}
+    )
+    assert "epochs" not in demo.changed
+    assert {"d_model", "warmup_epochs"} <= set(demo.changed)
+
+
+def test_a_bad_value_of_a_preset_is_blamed_on_it() -> None:
+    bad = preset("demo").model_copy(update={"training": {"epochs": 0}})
+    with pytest.raises(UsageError, match=r"preset demo: epochs=0: .*'bench list settings'"):
+        resolve("transformer", "ptb", 41, recipe_name="published", preset=bad, assignments={})
 
 
 @pytest.mark.parametrize(
