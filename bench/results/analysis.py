@@ -1,13 +1,13 @@
-"""What all records of analyses share: their base, where they lie, and the only place that reads or writes them."""
+"""What all records of analyses share: their base, and where they lie."""
 
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from bench.errors import RecordError
-from bench.files import atomic_file
+from bench.results.json_record import read_json_record, write_json_record
 
+SCHEMA = 1
 FOLDER = "analyses"
 REMEDY = "remove the file and analyze again"
 
@@ -32,10 +32,7 @@ AnyRecord = TypeVar("AnyRecord", bound=AnalysisRecord)
 
 def write_analysis(out: Path, name: str, stem: str, record: AnalysisRecord) -> Path:
     """Write ``OUT/analyses/<name>/<stem>.json``; an earlier one of that name is replaced."""
-    target = out / FOLDER / name / f"{stem}.json"
-    with atomic_file(target) as path:
-        path.write_text(record.model_dump_json(by_alias=True, indent=1) + "\n", encoding="utf-8")
-    return target
+    return write_json_record(out / FOLDER / name / f"{stem}.json", record)
 
 
 def read_analyses(out: Path, name: str, kind: type[AnyRecord]) -> list[AnyRecord]:
@@ -43,18 +40,10 @@ def read_analyses(out: Path, name: str, kind: type[AnyRecord]) -> list[AnyRecord
 
     Raises
     ------
+    NewerSchemaError
+        A file is one of a newer version of this package.
     RecordError
-        A file is not such a record, or one of a newer version of this package.
+        A file is not such a record.
     """
-    return [_read(path, kind) for path in sorted((out / FOLDER / name).glob("*.json"))]
-
-
-def _read(path: Path, kind: type[AnyRecord]) -> AnyRecord:
-    try:
-        return kind.model_validate_json(path.read_bytes())
-    except ValidationError as error:
-        first: Any = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "the file"
-        raise RecordError(f"{path}: {where}: {first['msg']}; {REMEDY}") from error
-    except OSError as error:
-        raise RecordError(f"{path}: not readable ({error.strerror}); {REMEDY}") from error
+    paths = sorted((out / FOLDER / name).glob("*.json"))
+    return [read_json_record(path, kind, schema=SCHEMA, remedy=REMEDY) for path in paths]

@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from bench.errors import RecordError
+from bench.results.aggregate import Condition, label_of
 from bench.results.record import Environment, Record
 from bench.results.store import read_all
 
@@ -26,6 +27,7 @@ KNOWN_SPREAD_POINTS = 0.5
 """Where fewer than two seeds say how far seeds lie apart, differences below this many points do not matter."""
 
 Key = tuple[str, str, int, str]
+Spread = Mapping[tuple[str, Condition], float]
 
 
 @dataclass(frozen=True)
@@ -70,14 +72,12 @@ def _by_cell(out: Path) -> dict[Key, list[Record]]:
     return cells
 
 
-def _compare_cell(
-    name: Key, before: list[Record], after: list[Record], spread: Mapping[tuple[str, str], float]
-) -> list[Difference]:
+def _compare_cell(name: Key, before: list[Record], after: list[Record], spread: Spread) -> list[Difference]:
     """Match the records of one cell by key; what is left over by name, if it is one on each side."""
     label = f"{name[0]} / {name[1]} / seed {name[2]} / {name[3]}"
     by_key = {record.key: record for record in after}
     lines = [
-        _same_key(label, record, by_key[record.key], spread.get(name[:2]))
+        _same_key(label, record, by_key[record.key], spread.get((label_of(record), Condition.of(record))))
         for record in before
         if record.key in by_key
     ]
@@ -94,18 +94,24 @@ def _compare_cell(
 def _same_key(label: str, first: Record, second: Record, spread: float | None) -> Difference:
     if first.outcome != second.outcome:
         return Difference(label, "outcome", f"{first.outcome}, then {second.outcome}", True)
-    places = environment_differences(first.environment, second.environment)
+    places = _differences_of_place(first, second)
     if first.metrics == second.metrics:
-        detail = f"same numbers; {', '.join(places)}" if places else "same numbers, same environment"
+        same = "same numbers" if first.metrics else f"both {first.outcome}"
+        detail = f"{same}; {', '.join(places)}" if places else f"{same}, same environment"
         return Difference(label, "equal", detail, False, 0.0 if first.metrics else None)
     points = _points(first, second)
     if not places:
         detail = "same key and environment, other numbers: one of them is not reproducible"
         return Difference(label, "numbers", detail, True, points)
-    bound = KNOWN_SPREAD_POINTS if spread is None else spread
+    if spread is None:
+        bound, why = (
+            KNOWN_SPREAD_POINTS,
+            "the first set has fewer than two seeds: 0.5 points assumed between seeds",
+        )
+    else:
+        bound, why = spread, f"seeds of the first set lie {spread:.2f} points apart"
     matters = points is not None and abs(points) > bound
-    detail = f"{', '.join(places)}; seeds of the first set lie {bound:.2f} points apart"
-    return Difference(label, "environment", detail, matters, points)
+    return Difference(label, "environment", f"{', '.join(places)}; {why}", matters, points)
 
 
 def _other_key(label: str, first: Record, second: Record) -> Difference:
@@ -118,6 +124,12 @@ def environment_differences(first: Environment, second: Environment) -> list[str
     """Return what differs between two environments, as texts."""
     one, two = _flat(first.model_dump()), _flat(second.model_dump())
     return _changed(one, two)
+
+
+def _differences_of_place(first: Record, second: Record) -> list[str]:
+    """Return what may make numbers of one key differ: environments, and a micro-batch halved for lack of memory."""
+    sizes = [{"micro-batch used": one.micro_batch_size_used} for one in (first, second)]
+    return [*environment_differences(first.environment, second.environment), *_changed(*sizes)]
 
 
 def setting_differences(first: Record, second: Record) -> list[str]:
@@ -165,10 +177,10 @@ def _points(first: Record, second: Record) -> float | None:
     return 100 * (getattr(second.metrics.test, METRIC) - getattr(first.metrics.test, METRIC))
 
 
-def _spread(records: Iterable[Record]) -> dict[tuple[str, str], float]:
-    """Return the sample deviation over seeds in points for each model and dataset that has two seeds or more."""
-    scores: dict[tuple[str, str], list[float]] = defaultdict(list)
+def _spread(records: Iterable[Record]) -> Spread:
+    """Return the sample deviation over seeds in points for each model and condition that has two seeds or more."""
+    scores: dict[tuple[str, Condition], list[float]] = defaultdict(list)
     for one in records:
         if one.metrics is not None:
-            scores[one.cell.model, one.cell.dataset].append(100 * getattr(one.metrics.test, METRIC))
+            scores[label_of(one), Condition.of(one)].append(100 * getattr(one.metrics.test, METRIC))
     return {name: float(np.std(values, ddof=1)) for name, values in scores.items() if len(values) > 1}

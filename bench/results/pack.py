@@ -21,7 +21,7 @@ MANIFEST = "manifest.json"
 MANIFEST_SCHEMA = 1
 
 _DATE = (1980, 1, 1, 0, 0, 0)
-_LEFT_BEHIND = {".safetensors", ".pt", ".tmp", ".lock"}
+_LEFT_BEHIND = {".safetensors", ".pt", ".tmp"}
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def pack(out: Path, report: Path, archive: Path) -> Pack:
     out
         Results folder.
     report
-        Folder of its report; nothing is packed from there if it does not exist.
+        Folder with the report of these records.
     archive
         The file to write; an earlier one is replaced.
 
@@ -82,19 +82,20 @@ def verify_pack(archive: Path) -> int:
     """
     try:
         with zipfile.ZipFile(archive) as source:
-            manifest = json.loads(source.read(MANIFEST))
+            expected = {
+                name: entry["sha256"] for name, entry in json.loads(source.read(MANIFEST))["files"].items()
+            }
             found = {name: source.read(name) for name in source.namelist() if name != MANIFEST}
-    except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
+    except (OSError, KeyError, ValueError, TypeError, AttributeError, zipfile.BadZipFile) as error:
         raise RecordError(f"{archive}: not readable as a pack ({error}); pack the results again") from error
-    expected = manifest["files"]
     for name in sorted(expected.keys() ^ found.keys()):
         state = "is missing" if name in expected else "is not in the manifest"
         raise RecordError(f"{archive}: {name} {state}; pack the results again")
     for name, content in found.items():
         digest = hashlib.sha256(content).hexdigest()
-        if digest != expected[name]["sha256"]:
+        if digest != expected[name]:
             raise RecordError(
-                f"{archive}: {name} has SHA-256 {digest[:12]}..., the manifest {expected[name]['sha256'][:12]}...; "
+                f"{archive}: {name} has SHA-256 {digest[:12]}..., the manifest {expected[name][:12]}...; "
                 "pack the results again"
             )
     return len(found)

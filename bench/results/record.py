@@ -2,11 +2,12 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from bench.datasets.contract import Normalisation
 
 SCHEMA = 1
+PREDICTIONS, WEIGHTS = "predictions.npz", "weights.safetensors"
 
 Outcome = Literal["ok", "failed", "timeout", "out-of-memory", "diverged"]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
@@ -100,10 +101,15 @@ class Parameters(_Part):
 
 
 class Environment(_Part):
-    """Where the cell ran. Equal results are promised for equal environments only."""
+    """Where the cell ran. Equal results are promised for equal environments only.
+
+    ``driver`` names a GPU's driver, CUDA and cuDNN; ``ranks`` is how many processes trained the cell together.
+    """
 
     device: str
     device_name: str
+    driver: str | None = None
+    ranks: int = 1
     threads: int
     precision: str
     deterministic: bool
@@ -141,7 +147,10 @@ class DataDescription(_Part):
 
 
 class Record(_Part):
-    """One cell, done or failed. ``files`` maps the names beside the record to their hashes."""
+    """One cell, done or failed. ``files`` maps the names beside the record to their hashes.
+
+    A cell that is done has metrics, predictions and weights; any other has an error and no metrics.
+    """
 
     schema_version: Literal[1] = Field(alias="schema")
     key: Sha256
@@ -163,7 +172,24 @@ class Record(_Part):
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
+    @model_validator(mode="after")
+    def _outcome_fits(self) -> "Record":
+        if self.outcome == "ok":
+            lacking = [name for name in (PREDICTIONS, WEIGHTS) if name not in self.files]
+            lacking += ["metrics"] if self.metrics is None else []
+            if lacking or self.error is not None:
+                raise ValueError(f"outcome ok, but {f'no {lacking[0]}' if lacking else 'an error'}")
+        elif self.error is None or self.metrics is not None:
+            raise ValueError(f"outcome {self.outcome}, but {'metrics' if self.error else 'no error'}")
+        return self
+
     @property
     def is_done(self) -> bool:
         """Tell whether the cell has scores."""
         return self.outcome == "ok"
+
+    @property
+    def whole_time_s(self) -> float:
+        """Time of the cell with all its epochs, those before an interruption included."""
+        timing, epochs_s = self.timing, sum(epoch.seconds for epoch in self.history)
+        return timing.total_s + max(0.0, epochs_s - timing.train_s)

@@ -17,12 +17,6 @@ def remarks(dataset: str, model: str, metric: str) -> tuple[str, ...]:
     return tuple(remark for remark in found if remark)
 
 
-def all_remarks() -> dict[tuple[str, str, str], tuple[str, ...]]:
-    """Return the remarks of every cell that has some, by (dataset, model, metric)."""
-    cells = ((score.dataset, score.model, score.metric) for score in published.main_results())
-    return {cell: found for cell in cells if (found := remarks(*cell))}
-
-
 def _impossible_f1(score: PublishedScore) -> str:
     if score.metric != "f1":
         return ""

@@ -165,6 +165,7 @@ def _success(grid: Grid, folder: CellFolder, name: CellName, part: TestPart) -> 
         record=part.subjects,
         window=np.arange(len(part.labels)),
     )
+    folder.weights.write_bytes(b"weights")
     # Scoring a large part takes longer than the report; a draw of it serves as well here.
     scored = slice(None, None, max(1, len(part.labels) // 2000))
     scores = score(logits[scored], part.labels[scored], part.subjects[scored], CLASSES[name.dataset])
@@ -175,7 +176,7 @@ def _success(grid: Grid, folder: CellFolder, name: CellName, part: TestPart) -> 
         "best_epoch": grid.n_epochs,
         "peak_memory_bytes": 500_000_000,
         "parameters": Parameters(forward=1_000_000, total=1_000_100),
-        "files": {folder.predictions.name: sha256_of(folder.predictions)},
+        "files": {path.name: sha256_of(path) for path in (folder.predictions, folder.weights)},
     }
 
 

@@ -5,26 +5,10 @@ from pathlib import Path
 import pytest
 
 from bench.results.aggregate import compare
-from bench.results.record import ClassScores, Metrics, Record, Scores
+from bench.results.record import Metrics, Record
 from bench.results.store import CellFolder
 from bench.settings import preset, resolve
-from tests.results.test_store import NAME, make_record
-
-
-def scores(f1: float) -> Scores:
-    per_class = {"x": ClassScores(precision=f1, recall=f1, f1=f1, auroc=None, auprc=None, support=2)}
-    return Scores(
-        accuracy=f1,
-        precision=f1,
-        recall=f1,
-        f1=f1,
-        auroc=None,
-        auprc=None,
-        loss=1.0,
-        n_windows=2,
-        n_subjects=1,
-        per_class=per_class,
-    )
+from tests.results.test_store import NAME, made_scores, make_record
 
 
 @pytest.fixture
@@ -33,7 +17,7 @@ def record(tmp_path: Path) -> Record:
 
 
 def with_score(record: Record, seed: int, f1: float, **changes: object) -> Record:
-    metrics = Metrics(val=scores(f1), test=scores(f1))
+    metrics = Metrics(val=made_scores(f1), test=made_scores(f1))
     cell = record.cell.model_copy(update={"seed": seed})
     return record.model_copy(update={"cell": cell, "metrics": metrics, **changes})
 

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from bench.cli.compare import command
 from bench.errors import RecordError
 from bench.results.compare_sets import Difference, compare_sets
-from bench.results.record import Record
+from bench.results.record import Failure, Record
 from bench.results.store import CellFolder, read_all, write_record
 from tests.reports.grids import Grid, write_grid
 
@@ -47,6 +47,10 @@ def other_f1(points: float) -> Callable[[Record], dict[str, Any]]:
 
 def other_device(record: Record) -> dict[str, Any]:
     return {"environment": record.environment.model_copy(update={"device": "cuda", "device_name": "H100"})}
+
+
+def failing(_: Record) -> dict[str, Any]:
+    return {"outcome": "diverged", "metrics": None, "error": Failure(kind="DivergedError", message="nan")}
 
 
 def only(sets: tuple[Path, Path]) -> Difference:
@@ -96,8 +100,31 @@ def test_changed_settings_are_named(sets: tuple[Path, Path]) -> None:
 
 
 def test_another_outcome_matters(sets: tuple[Path, Path]) -> None:
-    change(sets[1], lambda _: {"outcome": "diverged", "metrics": None})
+    change(sets[1], failing)
     assert (only(sets).kind, only(sets).detail) == ("outcome", "ok, then diverged")
+
+
+def test_seeds_of_another_recipe_say_nothing_of_the_spread(tmp_path: Path) -> None:
+    both = tmp_path / "first", tmp_path / "second"
+    for out in both:
+        for recipe, seeds in (("published", (41,)), ("medformer", (42, 43))):
+            write_grid(out, Grid(models=("medmamba",), datasets=("ptb",), seeds=seeds, recipe=recipe))
+    change(both[1], lambda record: other_f1(0.6)(record) | other_device(record))
+    assert only(both).matters
+    assert "0.5 points assumed" in only(both).detail
+
+
+def test_cells_that_failed_alike_have_no_numbers(sets: tuple[Path, Path]) -> None:
+    for out in sets:
+        change(out, failing)
+    found = [one for one in compare_sets(*sets) if one.points is None]
+    assert [(one.kind, one.detail) for one in found] == [("equal", "both diverged, same environment")]
+
+
+def test_a_smaller_micro_batch_used_explains_other_numbers(sets: tuple[Path, Path]) -> None:
+    change(sets[1], lambda record: other_f1(0.01)(record) | {"micro_batch_size_used": 64})
+    assert only(sets).kind == "environment"
+    assert "micro-batch used None -> 64" in only(sets).detail
 
 
 def test_cells_of_one_set_only_are_named(sets: tuple[Path, Path], tmp_path: Path) -> None:

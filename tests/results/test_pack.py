@@ -15,13 +15,10 @@ from tests.reports.grids import Grid, write_grid
 
 @pytest.fixture
 def out(tmp_path: Path) -> Path:
-    """Two cells, one of them failed, with weights and a report beside them."""
+    """Two cells, one of them failed, with weights and a stale report beside them."""
     results = tmp_path / "results"
     failed = frozenset({("medmamba", "ptb", 42)})
     write_grid(results, Grid(models=("medmamba",), datasets=("ptb",), failed=failed))
-    next((results / "cells").rglob("predictions.npz")).with_name("weights.safetensors").write_bytes(
-        b"weights"
-    )
     (results / "report" / "tables").mkdir(parents=True)
     (results / "report" / "index.html").write_text("page", encoding="utf-8")
     return results
@@ -91,6 +88,8 @@ def test_a_whole_pack_verifies(out: Path, tmp_path: Path) -> None:
         ("report/index.html", None, r"report/index\.html is missing"),
         ("report/new.html", b"new", r"report/new\.html is not in the manifest"),
         ("manifest.json", None, "not readable as a pack"),
+        ("manifest.json", b"{}", "not readable as a pack"),
+        ("manifest.json", b"[]", "not readable as a pack"),
     ],
 )
 def test_a_changed_pack_does_not(
@@ -120,9 +119,18 @@ def test_nothing_to_pack_is_an_error(tmp_path: Path) -> None:
         pack(tmp_path, tmp_path / "report", tmp_path / "pack.zip")
 
 
-def test_command_packs_and_verifies(out: Path, tmp_path: Path) -> None:
-    archive = str(tmp_path / "pack.zip")
-    packed = CliRunner().invoke(command, ["--out", str(out), "--archive", archive])
-    assert (packed.exit_code, "2 cells, 6 files" in packed.stdout) == (0, True)
-    verified = CliRunner().invoke(command, ["--verify", "--archive", archive])
-    assert verified.stdout == f"{archive}: 6 files, all as the manifest says\n"
+def test_command_packs_a_report_of_these_records_and_verifies(out: Path, tmp_path: Path) -> None:
+    archive = tmp_path / "pack.zip"
+    packed = CliRunner().invoke(command, ["--out", str(out), "--archive", str(archive)])
+    assert (packed.exit_code, "2 cells, " in packed.stdout) == (0, True)
+    with zipfile.ZipFile(archive) as source:
+        assert "PTB" in source.read("report/index.html").decode()
+    verified = CliRunner().invoke(command, ["--verify", "--archive", str(archive)])
+    assert "files, all as the manifest says" in verified.stdout
+
+
+def test_command_gives_the_same_bytes_again(out: Path, tmp_path: Path) -> None:
+    archives = [tmp_path / "1.zip", tmp_path / "2.zip"]
+    for archive in archives:
+        CliRunner().invoke(command, ["--out", str(out), "--archive", str(archive)], catch_exceptions=False)
+    assert archives[0].read_bytes() == archives[1].read_bytes()

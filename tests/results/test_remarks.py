@@ -4,7 +4,12 @@ import pytest
 
 from bench.results import published
 from bench.results.published import PublishedScore
-from bench.results.remarks import all_remarks, remarks
+from bench.results.remarks import remarks
+
+
+def all_remarks() -> dict[tuple[str, str, str], tuple[str, ...]]:
+    cells = ((score.dataset, score.model, score.metric) for score in published.main_results())
+    return {cell: remarks(*cell) for cell in cells}
 
 
 def test_the_three_rows_that_medmamba_does_not_win() -> None:
