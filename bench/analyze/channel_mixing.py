@@ -136,6 +136,7 @@ def seed_mixing(seed: int, matrices: ClassMatrices, class_names: tuple[str, ...]
                     before=frobenius_distance(before[one], before[other]),
                     after=frobenius_distance(after[one], after[other]),
                 ),
+                n_entries=int(np.isfinite(before[one] - before[other]).sum()),
             )
             for one, other in combinations(present, 2)
         ),

@@ -65,9 +65,14 @@ class Line:
         return over_seeds([one.change_percent for one in self.untrained])
 
     @property
+    def known_changes(self) -> list[float]:
+        """The relative change of each seed that has one, in percent."""
+        return [change for one in self.sides if (change := one.change_percent) is not None]
+
+    @property
     def n_lower(self) -> int:
         """Number of seeds in which the layer lowers the number."""
-        return sum((one.change_percent or 0.0) < 0 for one in self.sides)
+        return sum(change < 0 for change in self.known_changes)
 
 
 def channel_mixing_report(out: Path) -> tuple[list[Table], list[Figure]]:
@@ -132,7 +137,7 @@ def mixing_table(record: ChannelMixingRecord) -> Table:
         caption=_caption(record),
         footnotes=tuple(_footnotes(record, lines.values())),
         corner="Class",
-        unit="correlation",
+        unit="value",
         digits=3,
     )
 
@@ -140,8 +145,9 @@ def mixing_table(record: ChannelMixingRecord) -> Table:
 def mixing_figure(record: ChannelMixingRecord) -> Figure:
     """Return the paper's two panels."""
     within, between = correlation_lines(record), distance_lines(record)
-    lower = sum(line.n_lower == len(line.sides) for line in within)
-    higher = sum(line.n_lower == 0 for line in between)
+    lower = sum(0 < line.n_lower == len(line.known_changes) for line in within)
+    known = [line for line in between if line.known_changes]
+    higher = sum(line.n_lower == 0 for line in known)
     return Figure(
         name=f"{NAME}-{record.cells.dataset}-{record.cells.model}",
         title=f"{short_name(record.cells.dataset)}: effect of channel mixing",
@@ -151,9 +157,10 @@ def mixing_figure(record: ChannelMixingRecord) -> Figure:
         ),
         alt=(
             f"Bars before and after channel mixing. In every seed the mean correlation falls in {lower} of "
-            f"{len(within)} classes, and the distance does not fall in {higher} of {len(between)} pairs of classes."
+            f"{len(within)} classes, and the distance does not fall in {higher} of {len(known)} pairs of classes."
         ),
         draw=lambda: draw(within, between),
+        kind=record.cells.data.kind,
     )
 
 
@@ -197,12 +204,12 @@ def draw_panel(lines: Sequence[Line], axes: "Axes", title: str) -> None:
 
 
 def _row(line: Line) -> Row:
-    before, after = line.before, line.after
+    before, after, n_known = line.before, line.after, len(line.known_changes)
     cells = (
         Cell(before[0]) if before else Cell(),
         Cell(*after) if after else Cell(),
         Cell(*line.change, text=_percent(line.change)) if line.change else Cell(),
-        Cell(line.n_lower, text=f"{line.n_lower} of {len(line.sides)}"),
+        Cell(line.n_lower, text=f"{line.n_lower} of {n_known}") if n_known else Cell(),
         Cell(*line.untrained_change, text=_percent(line.untrained_change))
         if line.untrained_change
         else Cell(),
@@ -234,6 +241,11 @@ def _footnotes(record: ChannelMixingRecord, blocks: Iterable[Sequence[Line]]) ->
             f"{undefined} of {record.n_entries} correlations are undefined, since a channel is constant in the window: "
             "left out before and after"
         )
+    fewer = _pairs_with_fewer_entries(record)
+    if fewer:
+        notes.append(
+            f"norms are over the entries that both classes have, fewer in some pairs: {', '.join(fewer)}"
+        )
     tiny = [line.label for lines in blocks for line in lines if line.before and abs(line.before[0]) < _TINY]
     if tiny:
         notes.append(
@@ -242,6 +254,17 @@ def _footnotes(record: ChannelMixingRecord, blocks: Iterable[Sequence[Line]]) ->
     if record.cells.dataset == PAPER_DATASET:
         notes.append("published change: printed in the MedMamba paper, not measured here")
     return notes
+
+
+def _pairs_with_fewer_entries(record: ChannelMixingRecord) -> list[str]:
+    """Return the pairs of classes, each with its number, whose norm is over fewer entries than another pair's."""
+    distances = [one for one in record.seeds[0].distances if one.n_entries is not None]
+    most = max((one.n_entries or 0 for one in distances), default=0)
+    return [
+        f"{_short(one.first)} - {_short(one.second)} {one.n_entries} of {most}"
+        for one in distances
+        if one.n_entries != most
+    ]
 
 
 def _short(class_name: str) -> str:

@@ -27,11 +27,15 @@ class ClassCorrelation(Part):
 
 
 class ClassDistance(Part):
-    """Frobenius norm of the difference between two classes' mean correlation matrices."""
+    """Frobenius norm of the difference between two classes' mean correlation matrices.
+
+    ``n_entries`` of the matrices are known for both classes, the rest is left out; None in records that do not say.
+    """
 
     first: str
     second: str
     norm: BeforeAfter
+    n_entries: int | None = None
 
 
 class SeedMixing(Part):

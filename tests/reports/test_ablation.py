@@ -10,9 +10,13 @@ from bench.reports.ablation_bars import ablation_bars
 from bench.reports.ablation_differences import Ablation, read_ablation
 from bench.reports.ablation_figure import ablation_figure
 from bench.reports.formats import to_markdown
-from bench.reports.suite import make_suites
+from bench.reports.judges.ablation import AblationJudge
+from bench.reports.suite import Study, Suite, make_suites
 from bench.reports.table import Cell, Row
 from bench.results.aggregate import compare
+from bench.results.claim_checks import Verdict
+from bench.results.claims import text_claims
+from bench.results.record import Record
 from bench.results.store import read_all
 from tests.reports.grids import ABLATIONS, Grid, write_grid
 
@@ -126,8 +130,6 @@ def test_bars_leave_out_a_model_that_lacks_a_seed(tmp_path: Path) -> None:
 def test_reduced_models_alone_have_a_table_without_differences(tmp_path: Path) -> None:
     write_grid(tmp_path, Grid(models=ABLATIONS, datasets=("ptb",)))
     comparison = compare(read_all(tmp_path)[0])[0]
-    from bench.reports.suite import Study
-
     found = read_ablation(tmp_path, Study(comparison))
     assert found is not None
     assert ablation_figure(found, "a") is None
@@ -152,3 +154,36 @@ def test_bars_are_published_beside_measured_on_adftd_only(full: Path, tmp_path: 
     assert "Hatched: published in the MedMamba paper" in adftd.caption
     assert "Hatched" not in ptb.caption
     assert len(adftd.draw().axes[0].containers) == 2 * len(ptb.draw().axes[0].containers)
+
+
+def with_losses(records: list[Record], losses: dict[int, float]) -> Suite:
+    """Return a suite in which the unidirectional model's F1 is lower than the full one's by so many points a seed."""
+    changed = []
+    for record in records:
+        assert record.metrics is not None
+        loss = losses[record.cell.seed] if record.cell.model == "medmamba-unidirectional" else 0.0
+        test = record.metrics.test.model_copy(update={"f1": 0.5 - loss / 100})
+        metrics = record.metrics.model_copy(update={"test": test})
+        changed.append(record.model_copy(update={"metrics": metrics}))
+    return make_suites(compare(changed))[0]
+
+
+@pytest.mark.parametrize(
+    ("losses", "verdict"),
+    [
+        ((0.2, 1.0, 0.6, 0.5, 0.8), Verdict.REPRODUCED),
+        # One deviation around this mean gain includes the stated loss of 0.60.
+        ((1.0, -2.0, 1.5, -2.0, 1.0), Verdict.CONTRADICTED),
+        ((5.0, 5.1, 5.2, 5.0, 5.1), Verdict.CONTRADICTED),
+    ],
+)
+def test_a_stated_loss_is_judged_by_its_sign_first(
+    tmp_path: Path, losses: tuple[float, ...], verdict: Verdict
+) -> None:
+    seeds = (41, 42, 43, 44, 45)
+    grid = Grid(models=("medmamba", *ABLATIONS), datasets=("adftd",), seeds=seeds, n_epochs=1)
+    suite = with_losses(write_grid(tmp_path, grid), dict(zip(seeds, losses, strict=True)))
+    claim = next(one for one in text_claims() if one.id == "unidirectional-f1")
+    ruling = AblationJudge(suite)(claim)
+    assert ruling is not None
+    assert ruling.verdict is verdict

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from bench.reports.channel_mixing import Line, correlation_lines, draw, mixing_figure, mixing_table
+from bench.reports.formats import to_csv
 from bench.reports.style import figure_style
 from bench.results.channel_mixing import (
     BeforeAfter,
@@ -81,3 +82,33 @@ def test_figure_draws_numbers_that_are_not_known(tmp_path: Path) -> None:
     with figure_style():
         figure = draw([*lines, unknown], [unknown])
     assert [text.get_text() for text in figure.axes[0].get_yticklabels()][-1] == "nobody"
+
+
+def unknown(record: ChannelMixingRecord) -> ChannelMixingRecord:
+    """Leave the first pair of classes without numbers, and the second with a norm over fewer entries."""
+
+    def changed(seed: SeedMixing) -> SeedMixing:
+        first, second, third = (one.model_copy(update={"n_entries": 9}) for one in seed.distances)
+        first = first.model_copy(update={"norm": BeforeAfter(before=None, after=None)})
+        return seed.model_copy(
+            update={"distances": (first, second.model_copy(update={"n_entries": 4}), third)}
+        )
+
+    return record.model_copy(update={"seeds": tuple(map(changed, record.seeds))})
+
+
+def test_a_pair_without_numbers_neither_falls_nor_rises(tmp_path: Path) -> None:
+    record = unknown(record_of(tmp_path, "adftd"))
+    assert mixing_table(record).blocks[2].rows[0].cells[3].is_empty
+    assert "does not fall in 2 of 2 pairs" in mixing_figure(record).alt
+
+
+def test_norms_over_fewer_entries_are_told(tmp_path: Path) -> None:
+    notes = mixing_table(unknown(record_of(tmp_path, "adftd"))).footnotes
+    assert any(note.endswith("CN - AD 4 of 9") for note in notes)
+
+
+def test_csv_does_not_call_percentages_correlations(tmp_path: Path) -> None:
+    heading = to_csv(mixing_table(record_of(tmp_path, "adftd"))).splitlines()[0]
+    assert "mean_value" in heading
+    assert "correlation" not in heading

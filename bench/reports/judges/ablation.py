@@ -1,9 +1,14 @@
 """Verdicts on the paper's claims about its ablation on ADFTD, from records of the full and the reduced models."""
 
 from collections.abc import Callable, Sequence
-from math import hypot
 
-from bench.reports.judges.rulings import comparable_mean, comparison_ruling, score_ruling, within_stds
+from bench.reports.judges.rulings import (
+    comparable_mean,
+    comparison_ruling,
+    effect_ruling,
+    paired_difference,
+    score_ruling,
+)
 from bench.reports.suite import OURS, Suite
 from bench.results import published
 from bench.results.claims import Claim, Ruling
@@ -32,13 +37,8 @@ class AblationJudge:
         return rule(**arguments) if rule else None
 
     def _loses(self, variant: str, metric: str, mean: float, loss: float) -> Ruling | None:
-        lost = self._loss(variant, metric)
-        stds = {(one.variant, one.metric): one.std for one in published.ablation()}
-        return (
-            None
-            if lost is None
-            else within_stds(lost, loss, hypot(stds[OURS, metric], stds[variant, metric]))
-        )
+        lost = paired_difference(self.study, OURS, variant, metric)
+        return None if lost is None else effect_ruling(lost[0], loss, lost[1])
 
     def _full_model_best(self, variants: Sequence[str]) -> Ruling | None:
         losses = [self._loss(variant, metric) for variant in variants for metric in published.METRICS]

@@ -1,16 +1,19 @@
 """Verdicts on the paper's numbers of what channel mixing does to correlations, from records of trained layers.
 
-The paper gives no spread, so ours over seeds is taken: reproduced within one deviation, within bounds within two.
+The paper gives no spread, so ours over seeds is taken; see `rulings.py` for the bounds.
 """
 
 from collections.abc import Sequence
 
 from bench.reports.channel_mixing import PAPER_CLASSES, PAPER_DATASET, Line, correlation_lines, distance_lines
-from bench.reports.judges.rulings import comparison_ruling, within_stds
+from bench.reports.judges.rulings import comparison_ruling, effect_ruling
 from bench.reports.suite import OURS
 from bench.results.channel_mixing import ChannelMixingRecord
 from bench.results.claim_checks import Verdict
 from bench.results.claims import Claim, Ruling
+
+HALF_DIGIT = 0.05
+"""Changes are printed in percent with one decimal."""
 
 
 class ChannelMixingJudge:
@@ -37,7 +40,7 @@ class ChannelMixingJudge:
         change = line.change if line else None
         if change is None or change[1] is None:
             return None
-        return within_stds(change[0], stated, change[1])
+        return effect_ruling(change[0], stated, change[1], HALF_DIGIT)
 
     def _largest(self, classes: Sequence[str]) -> Ruling | None:
         largest = self._line(classes)
