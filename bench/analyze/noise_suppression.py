@@ -1,4 +1,4 @@
-"""Whether trained channel mixing keeps an informative subspace and contracts the rest: the paper's first proposition.
+"""Whether trained channel mixing keeps an informative subspace and contracts the rest: the first proposition's premise.
 
 Source: MedMamba paper, section "Principle I: Spatial Centralization via Channel Mixing", proposition on noise
 suppression. With M the Jacobian of the layer at a channel vector, U an orthonormal basis of the informative subspace
@@ -6,8 +6,8 @@ and V one of its complement, the smallest constants of its two inequalities are
 
     gamma = largest singular value of M V        1 - epsilon = smallest singular value of M U, at most 1
 
-and its premise is gamma < 1 - epsilon. The paper names no subspace; here it is spanned by the first r directions
-between the classes of the training part.
+and its premise is gamma < 1 - epsilon; `noise_implication` checks what follows from it. The paper names no subspace;
+here it is spanned by the first r directions between the classes of the training part.
 
 For r = 1 no weights can fulfil the premise: LayerNorm maps the same for all channels, and along the (centred) point, to
 nothing, so that M is the identity on a plane, and a plane meets every complement of C - 1 dimensions: gamma >= 1.
@@ -32,8 +32,8 @@ ENOUGH = 0.95
 """The premise holds for a subspace where it does at this share of the points, in every seed."""
 
 CLAIM = (
-    "If the mixer's Jacobian keeps the informative subspace up to epsilon and contracts its complement by gamma, with "
-    "gamma < 1 - epsilon, then mixing lowers the ratio of nuisance to signal."
+    "The channel mixer suppresses noise: its Jacobian keeps the informative subspace up to epsilon and contracts the "
+    "complement by gamma, with gamma < 1 - epsilon."
 )
 
 
@@ -171,12 +171,21 @@ def best_subspace(found: Sequence[NDArray[np.float64]], bases: Mapping[str, NDAr
     return max(candidates, key=lambda one: (one.share, one.floor - one.gamma))
 
 
+def subspace_bases(moments: ClassMoments) -> dict[str, NDArray[np.float64]]:
+    """Return for either kind of scatter the basis ``(C, C)`` whose first r columns are the informative subspace."""
+    return {kind: eigenbasis(scatter) for kind, scatter in between_class_scatter(moments).items()}
+
+
 def check_noise_suppression(
-    cells: AnalysedCells, layers: Sequence[nn.Module], moments: ClassMoments, points: NDArray[np.float32]
+    cells: AnalysedCells,
+    found: Sequence[NDArray[np.float64]],
+    bases: Mapping[str, NDArray[np.float64]],
+    points: NDArray[np.float32],
 ) -> Check:
-    """Check the premise for every subspace: of either kind, of 1 to C - 1 directions, over all trained layers."""
-    found = [jacobians(layer, points) for layer in layers]
-    bases = {kind: eigenbasis(scatter) for kind, scatter in between_class_scatter(moments).items()}
+    """Check the premise for every subspace: of either kind, of 1 to C - 1 directions, over all trained layers.
+
+    ``found`` are the Jacobians ``(n, C, C)`` of each seed at ``points`` ``(n, C)``; there are two channels at least.
+    """
     best = best_subspace(found, bases)
     least_gamma = min(float(constants(one, bases[kind], 1).gamma.min()) for one in found for kind in bases)
     falls = {
@@ -185,17 +194,17 @@ def check_noise_suppression(
     }
     lowest, highest = (float(edge([edge(shares) for shares in falls.values()])) for edge in (np.min, np.max))
     return Check(
-        number="1",
+        number="1a",
         about=cells.dataset,
         claim=CLAIM,
         checked=(
-            "The premise: gamma and epsilon of the trained mixer's Jacobian, for U the first r directions between "
+            "Gamma and epsilon of the trained mixer's Jacobian, for U the first r directions between "
             "classes (of their means at each step; of their covariances), every r from 1 to C - 1. It holds if some r "
-            f"has it at {ENOUGH:.0%} of the points in every seed. Also the conclusion, for the two components of each "
-            "point itself."
+            f"has it at {ENOUGH:.0%} of the points in every seed. Beside it how often the ratio of a point's own two "
+            "components falls, premise or not."
         ),
         on=(
-            f"{cells.dataset} ({cells.data.kind}), {cells.model}, seeds {', '.join(map(str, cells.seeds))}, "
+            f"{cells.dataset} ({cells.data.kind} data), {cells.model}, seeds {', '.join(map(str, cells.seeds))}, "
             f"{len(points)} channel vectors of test windows, C = {points.shape[1]}"
         ),
         result=(
@@ -205,6 +214,7 @@ def check_noise_suppression(
             "depending on seed and r"
         ),
         verdict=verdict(best.share >= ENOUGH),
+        void=cells.void,
         values={
             "best_r": best.r,
             "premise_share": best.share,
@@ -219,10 +229,10 @@ def check_noise_suppression(
     )
 
 
-def not_checked(why: str) -> Check:
-    """Return the check as it stands without a trained cell."""
+def not_checked(about: str, why: str) -> Check:
+    """Return the check as it stands where nothing can be checked."""
     return Check(
-        number="1", about="no trained cell", claim=CLAIM, checked="nothing", on="nothing", result=why,
+        number="1a", about=about, claim=CLAIM, checked="nothing", on="nothing", result=why,
         verdict="not checked",
     )  # fmt: skip
 

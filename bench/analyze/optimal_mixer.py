@@ -124,18 +124,27 @@ def data_problem(name: str, moments: ClassMoments) -> Problem:
     The readout noise has a tenth of the mean variance of a channel.
     """
     signal = between_class_scatter(moments)["means"]
-    total = np.einsum("k,kcd->cd", moments.share, moments.covariance)
+    total = total_covariance(moments)
     return Problem(
         name,
         torch.from_numpy(signal),
-        torch.from_numpy(_positive(total - signal)),
+        torch.from_numpy(_without_rounding(total - signal, float(np.trace(total)))),
         float(np.trace(total)) / len(total) / 10,
     )
 
 
-def _positive(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return a symmetric matrix without what rounding leaves of negative eigenvalues."""
-    values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
+def total_covariance(moments: ClassMoments) -> NDArray[np.float64]:
+    """Return the covariance ``(C, C)`` of all channel vectors: within the classes, and of the classes' centres."""
+    centre = moments.mean.mean(axis=1)
+    centre = centre - moments.share @ centre
+    between = np.einsum("k,kc,kd->cd", moments.share, centre, centre)
+    return np.einsum("k,kcd->cd", moments.share, moments.covariance) + between
+
+
+def _without_rounding(covariance: NDArray[np.float64], scale: float) -> NDArray[np.float64]:
+    """Return a covariance without the negative eigenvalues that rounding leaves; larger ones are a defect."""
+    values, vectors = np.linalg.eigh((covariance + covariance.T) / 2)
+    assert values.min() >= -1e-6 * scale, f"not a covariance: eigenvalue {values.min()} at a trace of {scale}"
     return (vectors * np.clip(values, 0.0, None)) @ vectors.T
 
 

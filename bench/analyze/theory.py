@@ -1,7 +1,7 @@
 """The paper's propositions put to the test, one after another; each has a file of its own.
 
-Source: MedMamba paper, section "Method": `noise_suppression`, `optimal_mixer`, `scale_mismatch`, `scan_cost` and
-`symmetric_context` hold its statements in this order.
+Source: MedMamba paper, section "Method": `noise_suppression` and `noise_implication`, `optimal_mixer`,
+`scale_mismatch`, `scan_cost` and `symmetric_context` hold its statements in this order.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,15 +12,18 @@ from typing import NamedTuple
 import numpy as np
 
 from bench.analyze.channel_mixing import mixing_layer
+from bench.analyze.noise_implication import Tally, check_implication, tally_trained
 from bench.analyze.noise_suppression import (
     N_POINTS,
     ClassMoments,
     check_noise_suppression,
     class_moments,
     draw_points,
+    jacobians,
     not_checked,
+    subspace_bases,
 )
-from bench.analyze.optimal_mixer import check_optimal_mixer, data_problem, random_problems
+from bench.analyze.optimal_mixer import Problem, check_optimal_mixer, data_problem, random_problems
 from bench.analyze.scale_mismatch import check_scale_mismatch
 from bench.analyze.scan_cost import check_scan_cost
 from bench.analyze.symmetric_context import check_symmetric_context
@@ -51,8 +54,8 @@ def run(out: Path, trained: Sequence[Trained], say: Say) -> TheoryRecord:
     out
         Results folder.
     trained
-        Cells whose mixing layers are looked at, one entry per dataset; without any the first proposition is not
-        checked.
+        Cells whose mixing layers are looked at, one entry per dataset; without any, no trained mixer is checked against
+        the first proposition's premise.
     say
         Takes a line of progress.
 
@@ -63,18 +66,18 @@ def run(out: Path, trained: Sequence[Trained], say: Say) -> TheoryRecord:
     RecordError, DataError
         Weights or data are not those of the records.
     """
-    checks: list[Check] = []
-    moments: dict[str, ClassMoments] = {}
+    found: list[_OfDataset] = []
     for one in trained:
-        dataset = one.records[0].cell.dataset
-        say(f"noise suppression: {dataset}")
-        check, moments[dataset] = _noise_suppression(out, one)
-        checks.append(check)
+        say(f"noise suppression: {one.records[0].cell.dataset}")
+        found.append(_of_dataset(out, one))
+    checks = [one.check for one in found]
     if not trained:
-        checks.append(not_checked(f"no trained model with channel mixing in {out}"))
+        checks.append(not_checked("no trained cell", f"no trained model with channel mixing in {out}"))
+    met = {one.cells.dataset: one.tally for one in found}
+    checks.append(check_implication(met, np.random.default_rng(SEED)))
     say("optimal mixer")
     generator = torch_generator(SEED, "optimal mixer")
-    of_data = [data_problem(f"training part of {name}", found) for name, found in moments.items()]
+    of_data = [_problem(one.cells, one.moments) for one in found if one.moments is not None]
     checks.extend(check_optimal_mixer([*random_problems(generator), *of_data], generator))
     say("scale mismatch, cost of the scans")
     checks.extend(check_scale_mismatch(np.random.default_rng(SEED)))
@@ -82,15 +85,34 @@ def run(out: Path, trained: Sequence[Trained], say: Say) -> TheoryRecord:
     say("symmetric context: trains small cores")
     checks.extend(check_symmetric_context())
     created = datetime.now(UTC).isoformat(timespec="seconds")
-    record = TheoryRecord(schema=1, created=created, seed=SEED, checks=tuple(checks))
+    cells = tuple(one.cells for one in found)
+    record = TheoryRecord(schema=1, created=created, seed=SEED, checks=tuple(checks), cells=cells)
     write_analysis(out, NAME, NAME, record)
     return record
 
 
-def _noise_suppression(out: Path, trained: Trained) -> tuple[Check, ClassMoments]:
+class _OfDataset(NamedTuple):
+    """What trained cells and their data bring; no moments where one channel leaves nothing to mix."""
+
+    cells: AnalysedCells
+    check: Check
+    tally: Tally
+    moments: ClassMoments | None
+
+
+def _of_dataset(out: Path, trained: Trained) -> _OfDataset:
     cells = AnalysedCells.of(trained.records)
     layers = [mixing_layer(load_trained(out, record), cells.model) for record in trained.records]
+    if cells.data.n_channels < 2:
+        why = f"{cells.dataset} has one channel: a subspace of it has no complement that could be contracted"
+        return _OfDataset(cells, not_checked(cells.dataset, why), Tally(0, 0), None)
     data = trained_data(trained.records[0], trained.root)
     moments = class_moments(data.part("train"), len(cells.data.class_names))
     points = draw_points(data.part("test"), N_POINTS, np.random.default_rng(SEED))
-    return check_noise_suppression(cells, layers, moments, points), moments
+    found, bases = [jacobians(layer, points) for layer in layers], subspace_bases(moments)
+    check = check_noise_suppression(cells, found, bases, points)
+    return _OfDataset(cells, check, tally_trained(found, points, bases), moments)
+
+
+def _problem(cells: AnalysedCells, moments: ClassMoments) -> Problem:
+    return data_problem(f"training part of {cells.dataset}, {cells.data.kind} data", moments)

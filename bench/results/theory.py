@@ -4,6 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from bench.results.analysed import AnalysedCells
 from bench.results.analysis import AnalysisRecord, Part
 
 NAME = "theory"
@@ -44,10 +45,14 @@ class Check(Part):
 
 
 class TheoryRecord(AnalysisRecord):
-    """All checks of one run, in the order of the paper. ``seed`` starts every draw."""
+    """All checks of one run, in the order of the paper.
+
+    ``seed`` starts every draw; ``cells`` are the trained ones that were looked at.
+    """
 
     seed: int
     checks: tuple[Check, ...]
+    cells: tuple[AnalysedCells, ...] = ()
 
 
 def verdict(holds: bool) -> Verdict:

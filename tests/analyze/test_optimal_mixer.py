@@ -3,11 +3,12 @@
 import math
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
-from bench.analyze.noise_suppression import ClassMoments
+from bench.analyze.noise_suppression import ClassMoments, class_moments
 from bench.analyze.optimal_mixer import (
     Problem,
     check_optimal_mixer,
@@ -18,7 +19,9 @@ from bench.analyze.optimal_mixer import (
     information_in_proof,
     random_best,
     random_problems,
+    total_covariance,
 )
+from bench.train.part import Part
 
 
 def diagonal(*values: float) -> Tensor:
@@ -91,5 +94,20 @@ def test_problem_of_data_splits_the_total_covariance() -> None:
     covariance = torch.stack([diagonal(3.0, 2.0)] * 2).numpy()
     problem = data_problem("data", ClassMoments(share, mean, covariance))
     torch.testing.assert_close(problem.signal, diagonal(1.0, 0.0))
-    torch.testing.assert_close(problem.nuisance, diagonal(2.0, 2.0))
-    assert problem.noise == pytest.approx(0.25)
+    # By the law of total variance the first channel has 3 within the classes and 1 between them, 4 in total.
+    torch.testing.assert_close(problem.nuisance, diagonal(3.0, 2.0))
+    assert problem.noise == pytest.approx(0.3)
+
+
+def test_signal_and_nuisance_of_windows_with_offsets_are_their_covariance() -> None:
+    rng = np.random.default_rng(0)
+    labels = np.repeat([0, 1, 2], [10, 20, 30])
+    offsets = np.array([[0.0, 5.0], [9.0, 0.0], [-4.0, 1.0]])
+    windows = rng.normal(size=(60, 8, 2)) + offsets[labels][:, None]
+    part = Part(windows.astype(np.float32), labels, np.array(["a"] * 60), np.arange(60))
+    moments = class_moments(part, 3)
+    problem = data_problem("data", moments)
+    total = np.cov(windows.reshape(-1, 2).T, bias=True)
+    np.testing.assert_allclose(problem.signal + problem.nuisance, total, rtol=1e-5)
+    np.testing.assert_allclose(total_covariance(moments), total, rtol=1e-5)
+    assert float(torch.linalg.eigvalsh(problem.nuisance)[0]) > 0.5

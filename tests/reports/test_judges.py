@@ -211,7 +211,7 @@ class TestTheory:
         assert ruling.verdict is verdict
 
     def test_a_check_on_simulated_data_decides_nothing(self) -> None:
-        checks = (theory_check("1", "holds", void="simulated data"),)
+        checks = (theory_check("1b", "holds", void="simulated data"),)
         ruling = TheoryJudge([TheoryRecord(schema=1, created=CREATED, seed=41, checks=checks)])(
             claim("noise-suppression")
         )
@@ -219,8 +219,25 @@ class TestTheory:
         assert ruling.verdict is Verdict.NEEDS_RECORDS
         assert ruling.evidence.endswith("which decides nothing: simulated data")
 
+    def test_the_premise_has_a_claim_of_its_own(self) -> None:
+        checks = (theory_check("1a", "does not hold here"), theory_check("1b", "holds"))
+        judge = TheoryJudge([TheoryRecord(schema=1, created=CREATED, seed=41, checks=checks)])
+        rulings = [judge(claim(name)) for name in ("mixer-suppresses-noise", "noise-suppression")]
+        assert [one.verdict for one in rulings if one] == [Verdict.CONTRADICTED, Verdict.REPRODUCED]
+
+    def test_simulated_datasets_do_not_silence_a_real_one(self) -> None:
+        checks = (
+            theory_check("1a", "does not hold here", void="simulated data"),
+            theory_check("1a", "holds"),
+        )
+        ruling = TheoryJudge([TheoryRecord(schema=1, created=CREATED, seed=41, checks=checks)])(
+            claim("mixer-suppresses-noise")
+        )
+        assert ruling is not None
+        assert ruling.verdict is Verdict.REPRODUCED
+
     def test_what_was_not_checked_is_open(self) -> None:
-        checks = (theory_check("1", "not checked"),)
+        checks = (theory_check("1b", "not checked"),)
         judge = TheoryJudge([TheoryRecord(schema=1, created=CREATED, seed=41, checks=checks)])
         assert judge(claim("noise-suppression")) is None
 
@@ -334,6 +351,8 @@ class TestChannelMixing:
         [
             ((-4.0, -3.0, -3.4, -3.2, -3.8), Verdict.REPRODUCED),
             ((-3.9, -4.0, -4.1, -4.0, -4.2), Verdict.CONTRADICTED),
+            # A rise within one deviation of the stated fall.
+            ((6.0, -4.0, 8.0, -8.0, 3.0), Verdict.CONTRADICTED),
         ],
     )
     def test_a_change_is_judged_by_our_deviation_over_seeds(

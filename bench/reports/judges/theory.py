@@ -1,4 +1,7 @@
-"""Verdicts on the paper's propositions, from the record of their checks."""
+"""Verdicts on the paper's propositions, from the record of their checks.
+
+Where a check was made on several datasets, those that may be set against the paper decide.
+"""
 
 from collections.abc import Sequence
 
@@ -19,12 +22,13 @@ class TheoryJudge:
         found = [one for one in self.checks if one.number in wanted and one.verdict != "not checked"]
         if {one.number for one in found} != set(wanted):
             return None
-        evidence = "; ".join(f"{one.number}, {one.about}: {one.verdict}: {one.result}" for one in found)
-        void = sorted({one.void for one in found if one.void})
-        if void:
-            return Ruling(Verdict.NEEDS_RECORDS, f"{evidence}, which decides nothing: {'; '.join(void)}")
-        return Ruling(Verdict.REPRODUCED if all(map(_holds, found)) else Verdict.CONTRADICTED, evidence)
+        decisive = [one for one in found if not one.void]
+        if {one.number for one in decisive} != set(wanted):
+            void = sorted({one.void for one in found if one.void})
+            return Ruling(Verdict.NEEDS_RECORDS, f"{_told(found)}, which decides nothing: {'; '.join(void)}")
+        holds = all(one.verdict == "holds" for one in decisive)
+        return Ruling(Verdict.REPRODUCED if holds else Verdict.CONTRADICTED, _told(decisive))
 
 
-def _holds(check: Check) -> bool:
-    return check.verdict == "holds"
+def _told(checks: Sequence[Check]) -> str:
+    return "; ".join(f"{one.number}, {one.about}: {one.verdict}: {one.result}" for one in checks)
