@@ -27,7 +27,7 @@ def facts(records: Sequence[Record], suites: Sequence[Suite], damaged: Sequence[
         *_data(studies),
         Fact("Seeds", numbers(sorted({record.cell.seed for record in records}))),
         _subjects(studies),
-        *_coverage(suites),
+        *coverage(suites),
         *_devices(records),
         *_failures(records),
         *_damage(damaged),
@@ -67,7 +67,7 @@ def _subjects(studies: Sequence[Study]) -> Fact:
     return Fact("Test subjects", text, is_warning=bool(few))
 
 
-def _coverage(suites: Sequence[Suite]) -> list[Fact]:
+def coverage(suites: Sequence[Suite]) -> list[Fact]:
     """Say for each recipe how much of the paper's grid is here."""
     lines = []
     for suite in suites:

@@ -1,16 +1,18 @@
 """The reproducibility checklist of a report, filled from its records.
 
 The order is that of the usual machine-learning checklists: models, data, code, experiments and their infrastructure.
-Nothing here is typed by a person; what records do not say is said to be missing.
+What records do not say is said to be missing; what every cell has from the protocol is said to be so.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bench.reports.caption import KINDS, devices, numbers
-from bench.reports.commands import assignments, commands
+from bench.reports import kinds
+from bench.reports.caption import devices, numbers
+from bench.reports.commands import changed_settings, commands
 from bench.reports.contents import Contents
+from bench.reports.provenance import coverage
 from bench.reports.significance import LEVEL, N_RESAMPLES
 from bench.reports.suite import short_name
 from bench.results.aggregate import DDOF
@@ -44,7 +46,7 @@ def checklist(contents: Contents) -> Checklist:
 
 def to_markdown(contents: Contents) -> str:
     """Return the checklist as a document."""
-    lines = ["# Reproducibility", "", "Filled from the records of the cells; nothing is typed by hand."]
+    lines = ["# Reproducibility", "", "Filled from the records of the cells."]
     for heading, answers in checklist(contents).items():
         lines.extend(["", f"## {heading}", ""])
         for answer in answers:
@@ -91,7 +93,7 @@ def _data(records: Sequence[Record]) -> list[Answer]:
             Answer(
                 f"{short_name(dataset)}: {data.title}",
                 (
-                    f"{KINDS[data.kind]}, version {data.version}, fingerprint of the windows {fingerprint}",
+                    f"{kinds.SENTENCES[data.kind]}, version {data.version}, fingerprint of the windows {fingerprint}",
                     f"split {origin}, by subject: {parts}",
                     f"normalisation {data.normalisation}; classes {', '.join(data.class_names)}",
                     f"damaged source records skipped: {data.n_skipped_records}",
@@ -118,16 +120,16 @@ def _code(records: Sequence[Record]) -> list[Answer]:
 
 def _experiments(records: Sequence[Record]) -> list[Answer]:
     return [
-        Answer("Commands that give these cells", tuple(commands(records))),
+        Answer("Commands that give these cells (DIR: the folder of the datasets)", tuple(commands(records))),
         Answer("Seeds", (numbers(sorted({one.cell.seed for one in records})),)),
         Answer("Changed settings", _changes(records)),
         Answer(
             "Choice of hyperparameters",
-            ("no search: every value and its origin stands with each cell on the page and in its record",),
+            ("every value and its origin stands with each cell on the page and in its record",),
         ),
         Answer(
             "Choice of the epoch",
-            ("highest macro F1 on the validation subjects; the test part is read once",),
+            ("by the protocol: highest macro F1 on the validation subjects",),
         ),
         Answer(
             "Error bars",
@@ -140,21 +142,21 @@ def _experiments(records: Sequence[Record]) -> list[Answer]:
 
 
 def _changes(records: Sequence[Record]) -> tuple[str, ...]:
-    changed = Counter(text for one in records for text in assignments(one))
+    changed = Counter(text for one in records for text in changed_settings(one))
     return tuple(f"{text}: {number} cells" for text, number in sorted(changed.items())) or ("none",)
 
 
 def _compute(records: Sequence[Record]) -> list[Answer]:
-    hours = sum(one.timing.total_s for one in records) / 3600
+    hours = sum(one.whole_time_s for one in records) / 3600
     peak = max((one.peak_memory_bytes or 0 for one in records), default=0)
-    slowest = max(records, key=lambda one: one.timing.total_s)
+    slowest = max(records, key=lambda one: one.whole_time_s)
     cell = slowest.cell
     return [
         Answer("Machines", (devices(records),)),
         Answer("Time of all cells together", (f"{hours:.2f} hours, {len(records)} cells",)),
         Answer(
             "Longest cell",
-            (f"{cell.model} / {cell.dataset} / seed {cell.seed}: {slowest.timing.total_s:.0f} s",),
+            (f"{cell.model} / {cell.dataset} / seed {cell.seed}: {slowest.whole_time_s:.0f} s",),
         ),
         Answer("Largest peak memory of a cell", (f"{peak / 2**30:.2f} GiB" if peak else "not recorded",)),
     ]
@@ -166,15 +168,9 @@ def _missing(contents: Contents) -> list[Answer]:
         for one in contents.records
         if not one.is_done
     ]
-    gaps = [
-        gap
-        for suite in contents.suites
-        for study in suite.studies
-        for model in suite.models
-        if (gap := study.gap(model))
-    ]
+    lacking = tuple(f"{fact.label}: {fact.text}" for fact in coverage(contents.suites))
     return [
         Answer("Cells that failed", tuple(failed) or ("none",)),
-        Answer("Cells that the grid lacks", tuple(dict.fromkeys(gaps)) or ("none",)),
+        Answer("Cells that the grid lacks", lacking or ("no grid of the paper's is here",)),
         Answer("Files that could not be used", tuple(map(str, contents.damaged)) or ("none",)),
     ]

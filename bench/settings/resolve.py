@@ -22,9 +22,10 @@ EXECUTION = ("scan",)
 
 
 class AppliedPreset(Frozen):
-    """The preset of a cell, and the hyperparameters that it sets for every model that knows them."""
+    """The preset of a cell: whether it simulates its data, what it sets for every model that has such a value."""
 
     name: str
+    simulated: bool
     hyperparameters: dict[str, Any]
 
 
@@ -144,7 +145,9 @@ def resolve(
         dataset=dataset,
         seed=seed,
         recipe=recipe_name,
-        preset=AppliedPreset(name=preset.name, hyperparameters=preset.hyperparameters),
+        preset=AppliedPreset(
+            name=preset.name, simulated=preset.simulated, hyperparameters=preset.hyperparameters
+        ),
         training=training,
         hyperparameters=hyperparameters,
         data=data,

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from bench.results.aggregate import compare
-from bench.results.record import Metrics, Record
+from bench.results.record import Failure, Metrics, Record
 from bench.results.store import CellFolder
 from bench.settings import preset, resolve
 from tests.results.test_store import NAME, made_scores, make_record
@@ -106,7 +106,8 @@ def test_a_revised_model_supersedes_its_old_records(record: Record) -> None:
 
 
 def test_failures_are_not_averaged(record: Record) -> None:
-    failed = record.model_copy(update={"outcome": "failed"})
+    error = Failure(kind="ValueError", message="no")
+    failed = record.model_copy(update={"outcome": "failed", "metrics": None, "error": error})
     (one,) = compare([failed, with_score(record, 42, 0.7)])
     assert one.groups[0].seeds == (42,)
     assert len(one.groups[0].failed) == 1
