@@ -33,7 +33,6 @@ from bench.reports.table import Table
 from bench.reports.training_curves import curves_figure
 from bench.results.aggregate import Comparison, compare
 from bench.results.claims import ledger
-from bench.results.comparability import PAPER_RECIPE
 from bench.results.record import Record
 from bench.results.store import read_all
 
@@ -128,7 +127,7 @@ def _dataset_section(study: Study, tested: Predicted, suffix: str, recipe: str) 
         main_results(study, f"main-{name}"),
         subject_results(tested, f"subjects-{name}"),
         class_results(study, f"classes-{name}"),
-        results_figure(study, f"results-{name}"),
+        results_figure(tested, f"results-{name}"),
         subject_figure(tested, f"accuracy-by-subject-{name}"),
         confusion_figure(tested, f"confusion-{name}"),
         calibration_figure(tested, f"calibration-{name}"),
@@ -203,8 +202,7 @@ def _other_section(out: Path, comparisons: Sequence[Comparison], suites: Sequenc
 
 
 def _claims_section(out: Path, suites: Sequence[Suite]) -> Section:
-    suite = next((suite for suite in suites if suite.recipe == PAPER_RECIPE), None)
-    entries = ledger(make_judges(out, suite))
+    entries = ledger(make_judges(out, suites))
     return Section(
         "claims",
         "The paper's claims",

@@ -54,12 +54,14 @@ def best_in_rows(datasets: Sequence[str], metrics: Sequence[str] = published.MET
     return Finding(not lost, f"{won}; not in {'; '.join(lost)}" if lost else won)
 
 
-def strongest_baseline(dataset: str, metric: str, value: float) -> Finding:
-    """Test that the highest baseline of a row has the value that the text calls the strongest."""
+def strongest_baseline(dataset: str, metric: str, value: float, model: str | None = None) -> Finding:
+    """Test that the highest baseline of a row has the value, and is the model if one is named, that the text has."""
     rival = strongest_rival(dataset, metric)
+    named_right = model in (None, rival.model)
+    stated = f"{value:.2f}" if model is None else f"{model}'s {value:.2f}"
     return Finding(
-        abs(rival.mean - value) < HALF_DIGIT,
-        f"the strongest baseline is {rival.model} with {rival.mean:.2f}, the text has {value:.2f}",
+        named_right and abs(rival.mean - value) < HALF_DIGIT,
+        f"the strongest baseline is {rival.model} with {rival.mean:.2f}, the text has {stated}",
     )
 
 
@@ -67,6 +69,14 @@ def margin(dataset: str, metric: str, rival: str, value: float, digits: int) -> 
     """Test that MedMamba's lead over one rival is the printed one."""
     lead = _score(dataset, "medmamba", metric).mean - _score(dataset, rival, metric).mean
     return Finding(_rounds_to(lead, value, digits, 2 * HALF_DIGIT), f"the tables give {lead:+.2f}")
+
+
+def larger_lead(dataset: str, than: str, metric: str) -> Finding:
+    """Test that MedMamba's lead over the strongest rival is larger on one dataset than on another."""
+    first, second = (
+        _score(name, "medmamba", metric).mean - strongest_rival(name, metric).mean for name in (dataset, than)
+    )
+    return Finding(first > second, f"{first:+.2f} on {dataset}, {second:+.2f} on {than}")
 
 
 def equals_table(cell: Sequence[str], value: float, digits: int) -> Finding:
@@ -236,7 +246,7 @@ def whole_trials(n_windows: int, trial: int, window: int, step: int) -> Finding:
 
 def token_counts(n_times: int, strides: Sequence[int], counts: Sequence[int]) -> Finding:
     """Test that windows of `n_times` steps give floor((L - s) / s) + 1 tokens at stride s."""
-    found = [(n_times - stride) // stride + 1 for stride in strides]
+    found = [_n_tokens(n_times, stride) for stride in strides]
     return Finding(found == list(counts), f"{n_times} steps give {found}", Verdict.IMPOSSIBLE)
 
 
@@ -249,6 +259,26 @@ def added_scale(strides: Sequence[int], added: int) -> Finding:
         "only a scale inside the largest gap lowers it",
         Verdict.CONTRADICTED,
     )
+
+
+def beats_single_scale(strides: Sequence[int]) -> Finding:
+    """Test that the worst-case mismatch over the strides' range is below that of any one stride.
+
+    The best single stride lies in the middle of the range on the log axis: half the range away from both ends.
+    """
+    several, single = _worst_mismatch(strides), math.log(max(strides) / min(strides)) / 2
+    return Finding(
+        several < single,
+        f"strides {list(strides)} give {several:.3f}, the best single stride {single:.3f}",
+        Verdict.CONTRADICTED,
+    )
+
+
+def token_bound(n_times: int, strides: Sequence[int], slack: int) -> Finding:
+    """Test that no stride s gives more tokens than L / s plus the slack."""
+    above = [stride for stride in strides if _n_tokens(n_times, stride) > n_times / stride + slack]
+    shown = f"exceeded at strides {above}" if above else f"holds at strides {list(strides)}"
+    return Finding(not above, shown, Verdict.IMPOSSIBLE)
 
 
 def named(stated: int, names: Sequence[str]) -> Finding:
@@ -268,6 +298,7 @@ CHECKS: dict[str, Callable[..., Finding]] = {
         best_in_rows,
         strongest_baseline,
         margin,
+        larger_lead,
         equals_table,
         f1_bound,
         harder,
@@ -285,6 +316,8 @@ CHECKS: dict[str, Callable[..., Finding]] = {
         whole_trials,
         token_counts,
         added_scale,
+        beats_single_scale,
+        token_bound,
         named,
         descending,
     )
@@ -321,6 +354,10 @@ def _ablated(variant: str, metric: str) -> float:
 def _rounds_to(exact: float, stated: float, digits: int, slack: float) -> bool:
     """Whether a value known within `slack` can round to the stated one with `digits` decimals."""
     return abs(exact - stated) <= half_digit(digits) + slack + _FUZZ
+
+
+def _n_tokens(n_times: int, stride: int) -> int:
+    return (n_times - stride) // stride + 1
 
 
 def _worst_mismatch(strides: Iterable[int]) -> float:

@@ -64,6 +64,18 @@ class Entry:
     ruling: Ruling
 
 
+_HYPERPARAMETERS = (
+    "d_model",
+    "n_layers",
+    "expand",
+    "ffn_expansion",
+    "strides",
+    "dropout",
+    "drop_path",
+    "channel_dropout",
+)
+_IN_CODE = ("ffn_expansion",)
+
 RecordJudge = Callable[[Claim], Ruling | None]
 """Rules on a claim from records; None where the records at hand do not decide it."""
 
@@ -118,8 +130,15 @@ def text_claims() -> tuple[Claim, ...]:
 
 @cache
 def cell_claims() -> tuple[Claim, ...]:
-    """Return one claim per printed cell of the results, ablation, centralization and dataset tables."""
-    return (*_score_claims(), *_ablation_claims(), *_centralization_claims(), *_dataset_claims())
+    """Return one claim per printed cell of the paper's tables; printed losses of the ablation are cells too."""
+    return (
+        *_score_claims(),
+        *_ablation_claims(),
+        *_loss_claims(),
+        *_centralization_claims(),
+        *_dataset_claims(),
+        *_configuration_claims(),
+    )
 
 
 def _own_numbers(claim: Claim) -> Finding | None:
@@ -175,6 +194,28 @@ def _ablation_claims() -> Iterable[Claim]:
         )
 
 
+def _loss_claims() -> Iterable[Claim]:
+    for cell in published.ablation():
+        if cell.drop is None:
+            continue
+        yield Claim(
+            id=f"{cell.place}/{cell.variant}/{cell.metric}/loss",
+            place=cell.place,
+            text=f"{cell.metric} that {cell.variant} loses against the full model on adftd",
+            value=f"-{cell.drop:.2f}",
+            kind="number",
+            needs="ablation",
+            check={
+                "name": "loses",
+                "variant": cell.variant,
+                "metric": cell.metric,
+                "mean": cell.mean,
+                "loss": cell.drop,
+            },
+            command=f"bench run --models medmamba,{cell.variant} --datasets adftd",
+        )
+
+
 def _f1_check(row: Mapping[str, float]) -> dict[str, Any]:
     return {"name": "f1_bound", "f1": row["f1"], "precision": row["precision"], "recall": row["recall"]}
 
@@ -203,7 +244,33 @@ def _dataset_claims() -> Iterable[Claim]:
                 value=f"{getattr(row, count):,}",
                 kind="count",
                 needs="data",
-                about={"dataset": row.dataset, "count": count, "value": getattr(row, count)},
+                about={"rule": "counts", "dataset": row.dataset, "counts": {count: getattr(row, count)}},
+                command=f"bench run --models medmamba --datasets {row.dataset}",
+            )
+        yield Claim(
+            id=f"{row.place}/{row.dataset}/modality",
+            place=row.place,
+            text=f"modality of {row.dataset}",
+            value=row.modality,
+            kind="name",
+            needs="files",
+        )
+
+
+def _configuration_claims() -> Iterable[Claim]:
+    for row in published.model_configuration():
+        for name in _HYPERPARAMETERS:
+            value = getattr(row, name)
+            stated = list(value) if isinstance(value, tuple) else value
+            yield Claim(
+                id=f"{row.place}/{row.dataset}/{name}",
+                place=row.place,
+                text=f"{name} of medmamba on {row.dataset}",
+                value=", ".join(map(str, stated)) if isinstance(stated, list) else f"{stated:g}",
+                kind="number",
+                needs="code" if name in _IN_CODE else "setup",
+                about={"rule": "hyperparameters", "datasets": [row.dataset], "values": {name: stated}},
+                command=f"bench run --models medmamba --datasets {row.dataset}",
             )
 
 

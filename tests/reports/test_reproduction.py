@@ -10,7 +10,6 @@ from bench.reports.claims_table import all_claims_table, claims_table
 from bench.reports.judges import make_judges
 from bench.reports.judges.ablation import AblationJudge
 from bench.reports.judges.cells import CellJudge
-from bench.reports.judges.data import DataJudge
 from bench.reports.reproduction import Reproduction, reproduction_table, reproductions, void_of
 from bench.reports.suite import Suite, make_suites
 from bench.results import published
@@ -141,6 +140,8 @@ def test_printed_cells_are_judged_by_their_deviation(
         ("ptb-margin", Verdict.REPRODUCED),
         ("ptb-xl-all-metrics", Verdict.REPRODUCED),
         ("ptb-xl-strongest-baseline", Verdict.REPRODUCED),
+        # iTransformer's 83.89 is the strongest, near Medformer's 83.50 or not.
+        ("ptb-strongest-baseline", Verdict.CONTRADICTED),
         ("ptb-xl-harder-than-ptb", Verdict.REPRODUCED),
         ("ptb-other-metrics", Verdict.CONTRADICTED),
         ("adftd-best-accuracy-f1", None),
@@ -195,11 +196,11 @@ def test_a_comparison_with_a_model_that_was_not_run_is_left_open(full: Path) -> 
 
 
 def test_without_the_papers_recipe_nobody_judges_scores(tmp_path: Path) -> None:
-    assert not {"cells", "ablation", "data"} & make_judges(tmp_path, None).keys()
+    assert not {"cells", "ablation", "setup"} & make_judges(tmp_path, []).keys()
 
 
 def test_ledger_table_counts_every_claim(paper_grid: list[Record], tmp_path: Path) -> None:
-    entries = ledger(make_judges(tmp_path, with_published_scores(paper_grid)))
+    entries = ledger(make_judges(tmp_path, [with_published_scores(paper_grid)]))
     table, whole = claims_table(entries, "claims"), all_claims_table(entries, "claims-all")
     assert len(table.rows) == len(text_claims())
     assert len(whole.rows) == len(text_claims()) + len(cell_claims())
@@ -208,7 +209,7 @@ def test_ledger_table_counts_every_claim(paper_grid: list[Record], tmp_path: Pat
 
 
 def test_ledger_rows_have_verdict_evidence_and_command(paper_grid: list[Record], tmp_path: Path) -> None:
-    entries = ledger(make_judges(tmp_path, with_published_scores(paper_grid)))
+    entries = ledger(make_judges(tmp_path, [with_published_scores(paper_grid)]))
     row = next(
         one
         for one in claims_table(entries, "c").rows
@@ -266,34 +267,6 @@ def test_another_order_of_losses_is_contradicted(ablation_grid: list[Record]) ->
 def test_ablation_without_all_reduced_models_is_left_open(full: Path) -> None:
     claim = next(one for one in text_claims() if one.id == "full-model-best")
     assert AblationJudge(suite_of(full))(claim) is None
-
-
-def data_claim(count: str, value: int) -> Claim:
-    return Claim(
-        "x", "here", "text", "", "count", "data", about={"dataset": "ptb", "count": count, "value": value}
-    )
-
-
-@pytest.mark.parametrize(
-    ("count", "value", "verdict"),
-    [
-        ("n_classes", 2, Verdict.REPRODUCED),
-        ("n_subjects", 36, Verdict.REPRODUCED),
-        ("n_subjects", 198, Verdict.CONTRADICTED),
-        ("n_channels", 15, None),
-    ],
-)
-def test_counts_of_whole_data_are_judged(full: Path, count: str, value: int, verdict: Verdict | None) -> None:
-    ruling = DataJudge(suite_of(full))(data_claim(count, value))
-    assert (ruling and ruling.verdict) == verdict
-
-
-def test_counts_of_an_excerpt_decide_nothing(tmp_path: Path) -> None:
-    write_grid(tmp_path, Grid(models=("medmamba",), datasets=("ptb",), kind="excerpt"))
-    ruling = DataJudge(suite_of(tmp_path))(data_claim("n_subjects", 198))
-    assert ruling is not None
-    assert ruling.verdict is Verdict.NEEDS_RECORDS
-    assert "excerpt data" in ruling.evidence
 
 
 def test_judge_ignores_claims_it_knows_nothing_of(full: Path) -> None:

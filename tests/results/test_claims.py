@@ -61,7 +61,9 @@ def test_not_checkable_claims_say_why() -> None:
 
 def test_evidence_shows_the_numbers() -> None:
     ruling = next(e.ruling for e in claims.ledger() if e.claim.id == "ptb-strongest-baseline")
-    assert ruling.evidence == "the strongest baseline is itransformer with 83.89, the text has 83.50"
+    assert (
+        ruling.evidence == "the strongest baseline is itransformer with 83.89, the text has medformer's 83.50"
+    )
 
 
 def test_identifiers_are_unique() -> None:
@@ -70,7 +72,8 @@ def test_identifiers_are_unique() -> None:
 
 
 def test_every_printed_cell_is_a_claim() -> None:
-    assert len(claims.cell_claims()) == 6 * 12 * 5 + 4 * 5 + 5 * 2 + 6 * 5
+    losses, configured = 3 * 5, 6 * 8
+    assert len(claims.cell_claims()) == 6 * 12 * 5 + 4 * 5 + losses + 5 * 2 + 6 * 6 + configured
 
 
 @pytest.mark.parametrize("claim", claims.text_claims(), ids=lambda claim: claim.id)
@@ -78,7 +81,15 @@ def test_claim_is_well_formed(claim: Claim) -> None:
     assert claim.needs in claims.needs()
     assert claim.text
     assert claim.place
-    assert claim.kind in {"number", "count", "comparison", "ordering", "theory", "impression"}
+    assert claim.kind in {
+        "number",
+        "count",
+        "comparison",
+        "ordering",
+        "theory",
+        "protocol",
+        "impression",
+    }
     assert claim.value or claim.needs in {"criterion", "literature", "embedding", "scaling", "theory"}
 
 
@@ -172,6 +183,9 @@ def test_f1_bound_allows_for_rounding_only(f1: float, holds: bool) -> None:
     ("finding", "holds"),
     [
         (claim_checks.strongest_baseline("ptb", "accuracy", 83.89), True),
+        (claim_checks.strongest_baseline("ptb", "accuracy", 83.89, "itransformer"), True),
+        (claim_checks.strongest_baseline("ptb", "accuracy", 83.89, "medformer"), False),
+        (claim_checks.larger_lead("adftd", "apava", "accuracy"), False),
         (claim_checks.margin("ptb", "accuracy", "itransformer", 2.08, 2), True),
         (claim_checks.margin("ptb", "accuracy", "itransformer", 2.47, 2), False),
         (claim_checks.equals_table(("adftd", "medformer", "f1"), 50.7, 1), True),
@@ -195,6 +209,8 @@ def test_f1_bound_allows_for_rounding_only(f1: float, holds: bool) -> None:
         (claim_checks.whole_trials(5968, 1280, 256, 128), False),
         (claim_checks.token_counts(256, [25], [11]), False),
         (claim_checks.added_scale([5, 10, 25], 16), True),
+        (claim_checks.beats_single_scale([5, 25]), False),
+        (claim_checks.token_bound(256, [5, 25], -1), False),
         (claim_checks.named(2, ["one"]), False),
         (claim_checks.descending([1, 2]), False),
     ],

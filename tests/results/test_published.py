@@ -1,9 +1,7 @@
 """The published numbers are those of the paper's LaTeX source, and the loaders read them whole."""
 
-import os
 import re
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 
@@ -21,15 +19,6 @@ VARIANTS = {
     "cxc": "medmamba-unidirectional",
     "ccx": "medmamba-no-channel-mixing",
 }
-
-
-@pytest.fixture(scope="module")
-def paper() -> str:
-    beside_data = Path(os.environ.get("BENCH_TEST_DATA", "")).parent / "paper" / "medmamba.tex"
-    path = Path(os.environ.get("BENCH_TEST_PAPER", beside_data))
-    if not path.is_file():
-        pytest.skip("the paper's LaTeX source is not here: set BENCH_TEST_PAPER to its path")
-    return path.read_text(encoding="utf-8")
 
 
 def rows(paper: str, label: str) -> list[list[str]]:

@@ -4,6 +4,7 @@ See `rulings.py` for the bounds.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 from bench.reports.judges.rulings import (
     comparable_mean,
@@ -32,6 +33,7 @@ class CellJudge:
             "best_in_rows": self._best_in_rows,
             "strongest_baseline": self._strongest_baseline,
             "margin": self._margin,
+            "larger_lead": self._larger_lead,
             "harder": self._harder,
             "hardest": self._hardest,
         }
@@ -50,29 +52,45 @@ class CellJudge:
     def _equals_table(self, cell: Sequence[str], value: float, digits: int) -> Ruling | None:
         dataset, model, metric = cell
         printed = published.lookup(dataset, model, metric)
-        return self._score(dataset, model, metric, value, printed.std) if printed else None
+        if printed is None:
+            return None
+        return score_ruling(self.suite.study(dataset), model, metric, value, printed.std, half_digit(digits))
 
     def _best_in_rows(
         self, datasets: Sequence[str], metrics: Sequence[str] = published.METRICS
     ) -> Ruling | None:
-        rows = {(dataset, metric): self._row(dataset, metric) for dataset in datasets for metric in metrics}
-        lost = []
-        for (dataset, metric), row in rows.items():
-            if row is None:
+        lost, n_clear = [], 0
+        rows = [(dataset, metric) for dataset in datasets for metric in metrics]
+        for dataset, metric in rows:
+            lead = self._lead(dataset, metric)
+            if lead is None:
                 return None
-            rival = max((name for name in row if name != OURS), key=row.__getitem__)
-            if row[OURS] <= row[rival]:
-                lost.append(f"{dataset} {metric} {row[OURS]:.2f} <= {row[rival]:.2f} ({rival})")
-        evidence = f"measured best in {len(rows) - len(lost)} of {len(rows)} rows"
+            n_clear += lead.mean > lead.std
+            if lead.mean <= 0:
+                lost.append(f"{dataset} {metric} {lead.mean:+.2f} ({lead.rival})")
+        evidence = (
+            f"measured best in {len(rows) - len(lost)} of {len(rows)} rows, in {n_clear} by more than one deviation "
+            "of the lead over seeds"
+        )
         return comparison_ruling(not lost, f"{evidence}; not in {'; '.join(lost)}" if lost else evidence)
 
-    def _strongest_baseline(self, dataset: str, metric: str, value: float) -> Ruling | None:
+    def _strongest_baseline(
+        self, dataset: str, metric: str, value: float, model: str | None = None
+    ) -> Ruling | None:
         row = self._row(dataset, metric)
         if row is None:
             return None
-        rival = max((name for name in row if name != OURS), key=row.__getitem__)
+        rival = _strongest(row)
         ruling = within_stds(row[rival], value, strongest_rival(dataset, metric).std)
-        return Ruling(ruling.verdict, f"strongest baseline measured is {rival}; {ruling.evidence}")
+        verdict = Verdict.CONTRADICTED if model not in (None, rival) else ruling.verdict
+        return Ruling(verdict, f"strongest baseline measured is {rival}; {ruling.evidence}")
+
+    def _larger_lead(self, dataset: str, than: str, metric: str) -> Ruling | None:
+        first, second = self._lead(dataset, metric), self._lead(than, metric)
+        if first is None or second is None:
+            return None
+        shown = f"measured lead {first.mean:+.2f} on {dataset}, {second.mean:+.2f} on {than}"
+        return comparison_ruling(first.mean > second.mean, shown)
 
     def _margin(self, dataset: str, metric: str, rival: str, value: float, digits: int) -> Ruling | None:
         lead = paired_difference(self.suite.study(dataset), OURS, rival, metric)
@@ -96,6 +114,15 @@ class CellJudge:
         )
         return comparison_ruling(not failed, f"measured: {evidence}")
 
+    def _lead(self, dataset: str, metric: str) -> "_Lead | None":
+        """Return the lead over the strongest rival measured; None where a model is missing or void."""
+        row = self._row(dataset, metric)
+        if row is None:
+            return None
+        rival = _strongest(row)
+        paired = paired_difference(self.suite.study(dataset), OURS, rival, metric)
+        return None if paired is None else _Lead(rival, *paired)
+
     def _row(self, dataset: str, metric: str, models: Sequence[str] | None = None) -> _Row | None:
         """Return the means of the given (else all paper) models; None where one is missing or void."""
         row = {
@@ -104,6 +131,18 @@ class CellJudge:
         }
         known = {model: mean for model, mean in row.items() if mean is not None}
         return known if len(known) == len(row) else None
+
+
+class _Lead(NamedTuple):
+    """The strongest rival, and mean and deviation over seeds of the lead over it, in percentage points."""
+
+    rival: str
+    mean: float
+    std: float
+
+
+def _strongest(row: _Row) -> str:
+    return max((name for name in row if name != OURS), key=row.__getitem__)
 
 
 def _holds(ruling: Ruling) -> bool:

@@ -1,6 +1,6 @@
 """Which judge rules on what, as far as the records of a results folder allow."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from bench.errors import BenchError
@@ -12,15 +12,20 @@ from bench.reports.judges.channel_mixing import ChannelMixingJudge
 from bench.reports.judges.data import DataJudge
 from bench.reports.judges.efficiency import EfficiencyJudge
 from bench.reports.judges.embedding import EmbeddingJudge
+from bench.reports.judges.missing_sensors import MissingSensorsJudge
 from bench.reports.judges.parameters import ParametersJudge
 from bench.reports.judges.scaling import ScalingJudge
+from bench.reports.judges.setup import SetupJudge
 from bench.reports.judges.theory import TheoryJudge
 from bench.reports.suite import Suite
 from bench.results import channel_mixing, embedding, theory
 from bench.results.analysis import read_analyses
 from bench.results.centralization import read_centralization
-from bench.results.claims import RecordJudge
+from bench.results.claim_checks import Verdict
+from bench.results.claims import Claim, RecordJudge, Ruling
+from bench.results.comparability import PAPER_RECIPE
 from bench.results.efficiency import read_efficiency
+from bench.results.missing_sensors import read_missing_sensors
 from bench.results.scaling import read_scaling
 
 _ANALYSES: dict[str, Callable[[Path], RecordJudge]] = {
@@ -29,29 +34,53 @@ _ANALYSES: dict[str, Callable[[Path], RecordJudge]] = {
         read_analyses(out, channel_mixing.NAME, channel_mixing.ChannelMixingRecord)
     ),
     "embedding": lambda out: EmbeddingJudge(read_analyses(out, embedding.NAME, embedding.EmbeddingRecord)),
+    "missing-sensors": lambda out: MissingSensorsJudge(read_missing_sensors(out)),
     "scaling": lambda out: ScalingJudge(read_scaling(out)),
     "theory": lambda out: TheoryJudge(read_analyses(out, theory.NAME, theory.TheoryRecord)),
 }
 
 
-def make_judges(out: Path, suite: Suite | None) -> dict[str, RecordJudge]:
+def make_judges(out: Path, suites: Sequence[Suite]) -> dict[str, RecordJudge]:
     """Return a judge for everything that a claim may need and records may decide.
 
-    ``suite`` are the results under the paper's recipe, None where there are none. Damaged records of an analysis leave
-    its claims to others; the report's section on that analysis says that they are damaged.
+    Scores, losses and settings are those of the paper's recipe, if it was run; data are those of any recipe. Records of
+    an analysis or of efficiency that cannot be read are named in the evidence of every claim that asks for them.
     """
-    found = panels(read_efficiency(out)[0])
-    speed = EfficiencyJudge(found, suite)
+    suite = next((one for one in suites if one.recipe == PAPER_RECIPE), None)
+    measured, damaged = read_efficiency(out)
+    found = panels(measured)
+    speed = _naming(EfficiencyJudge(found, suite), damaged)
     judges: dict[str, RecordJudge] = {
         "efficiency": speed,
         "rtx-3090": speed,
-        "parameters": ParametersJudge(found),
+        "parameters": _naming(ParametersJudge(found), damaged),
     }
+    if suites:
+        judges["data"] = DataJudge(suites)
     if suite is not None:
-        judges |= {"cells": CellJudge(suite), "ablation": AblationJudge(suite), "data": DataJudge(suite)}
+        judges |= {"cells": CellJudge(suite), "ablation": AblationJudge(suite), "setup": SetupJudge(suite)}
     for name, make in _ANALYSES.items():
         try:
             judges[name] = make(out)
-        except BenchError:
-            continue
+        except BenchError as error:
+            judges[name] = _naming(_silent, [error])
     return judges
+
+
+def _naming(judge: RecordJudge, damaged: Sequence[BenchError]) -> RecordJudge:
+    """Return the judge with the unreadable records named in its evidence; without any it is the judge itself."""
+    if not damaged:
+        return judge
+    said = f"damaged records: {'; '.join(map(str, damaged))}"
+
+    def naming(claim: Claim) -> Ruling:
+        ruling = judge(claim)
+        if ruling is None:
+            return Ruling(Verdict.NEEDS_RECORDS, said)
+        return Ruling(ruling.verdict, f"{ruling.evidence}; {said}")
+
+    return naming
+
+
+def _silent(_claim: Claim) -> None:
+    return None

@@ -27,7 +27,9 @@ def comparable_mean(study: Study | None, model: str, metric: str) -> float | Non
     return None if study is None or found is None or void_of(study, model) else found
 
 
-def score_ruling(study: Study | None, model: str, metric: str, mean: float, std: float) -> Ruling | None:
+def score_ruling(
+    study: Study | None, model: str, metric: str, mean: float, std: float, half_digit: float = HALF_DIGIT
+) -> Ruling | None:
     """Rule on a stated mean and deviation in percent; None where the model was not run."""
     found = measured_mean(study, model, metric)
     if study is None or found is None:
@@ -35,7 +37,7 @@ def score_ruling(study: Study | None, model: str, metric: str, mean: float, std:
     void = void_of(study, model)
     if void:
         return Ruling(Verdict.NEEDS_RECORDS, f"measured {found:.2f}, which decides nothing: {void}")
-    return within_stds(found, mean, std)
+    return within_stds(found, mean, std, half_digit)
 
 
 def paired_difference(study: Study | None, model: str, other: str, metric: str) -> tuple[float, float] | None:

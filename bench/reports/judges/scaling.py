@@ -3,7 +3,7 @@
 Operations are the same on every device; only curves at the sizes of the published scripts count.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from bench.results import published
@@ -22,6 +22,10 @@ class ScalingJudge:
     """Rules on exponents of operations over the length of the window."""
 
     def __init__(self, records: Sequence[ScalingRecord]) -> None:
+        self._rules: dict[str, Callable[..., Ruling | None]] = {
+            "exponent": self._exponent,
+            "slower_but_linear": self._slower_but_linear,
+        }
         self.exponents: dict[str, float] = {}
         for record in records:
             if record.dataset == DATASET:
@@ -31,8 +35,7 @@ class ScalingJudge:
     def __call__(self, claim: Claim) -> Ruling | None:
         """Return the verdict, or None where a model's curve is missing."""
         about = dict(claim.about)
-        rules = {"exponent": self._exponent, "slower_but_linear": self._slower_but_linear}
-        return rules[about.pop("rule")](**about)
+        return self._rules[about.pop("rule")](**about)
 
     def _exponent(self, models: Sequence[str], exponent: float) -> Ruling | None:
         """Compare every named model with the stated exponent; the one farthest off decides."""
