@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     import h5py
 
 _FIELDS = ("data", "srate", "nbchan", "pnts", "trials", "chanlocs")
+# Of the signal, and of a field beside it: a damaged header may announce anything.
+_MOST_BYTES, _FEW_BYTES = 2**31, 2**16
 _HDF5_SIGNATURE, _HDF5_OFFSET = b"\x89HDF\r\n\x1a\n", 512
 
 
@@ -134,13 +136,19 @@ def _read_hdf5(path: Path) -> dict[str, Any]:
 
     try:
         with h5py.File(path, "r") as file:
-            root = file.get("EEG", file)
+            root = _hdf5_member(file, "EEG") if "EEG" in _hdf5_names(file) else file
             if not isinstance(root, h5py.Group):
                 raise ValueError("EEG is not one structure")
-            present = [name for name in _FIELDS if name in root and name != "chanlocs"]
-            fields: dict[str, Any] = {name: _hdf5_array(root[name], name) for name in present}
-            if "chanlocs" in root:
-                fields["chanlocs"] = _hdf5_labels(file, root["chanlocs"])
+            names = _hdf5_names(root)
+            fields: dict[str, Any] = {
+                name: _hdf5_array(
+                    _hdf5_member(root, name), name, _MOST_BYTES if name == "data" else _FEW_BYTES
+                )
+                for name in _FIELDS
+                if name in names and name != "chanlocs"
+            }
+            if "chanlocs" in names:
+                fields["chanlocs"] = _hdf5_labels(file, _hdf5_member(root, "chanlocs"))
     except (OSError, KeyError, RuntimeError, ValueError, TypeError) as error:
         raise DamagedRecord(f"{path.name}: not a readable MATLAB 7.3 file ({error}); get it again") from error
     if "data" in fields:
@@ -149,20 +157,38 @@ def _read_hdf5(path: Path) -> dict[str, Any]:
     return fields
 
 
-def _hdf5_array(node: object, name: str) -> NDArray[Any]:
+def _hdf5_names(group: "h5py.Group") -> set[str]:
+    """Return the names in a group without following any link."""
+    return set(group.keys())
+
+
+def _hdf5_member(group: "h5py.Group", name: str) -> object:
+    """Return what is in the group itself; a link could lead into another file."""
+    import h5py
+
+    if not isinstance(group.get(name, getlink=True), h5py.HardLink):
+        raise ValueError(f"{name} is a link and not in the file itself")
+    return group[name]
+
+
+def _hdf5_array(node: object, name: str, most_bytes: int = _FEW_BYTES) -> NDArray[Any]:
     import h5py
 
     if not isinstance(node, h5py.Dataset):
         raise ValueError(f"EEG.{name} is not an array")
+    if node.external or node.is_virtual:
+        raise ValueError(f"EEG.{name} is stored outside of the file")
+    if node.nbytes > most_bytes:
+        raise ValueError(f"EEG.{name} announces {node.nbytes} bytes, at most {most_bytes} are expected")
     return np.asarray(node[()])
 
 
 def _hdf5_labels(file: "h5py.File", chanlocs: object) -> list[str]:
     import h5py
 
-    if not isinstance(chanlocs, h5py.Group) or "labels" not in chanlocs:
+    if not isinstance(chanlocs, h5py.Group) or "labels" not in _hdf5_names(chanlocs):
         raise ValueError("EEG.chanlocs has no labels")
-    references = _hdf5_array(chanlocs["labels"], "chanlocs.labels")
+    references = _hdf5_array(_hdf5_member(chanlocs, "labels"), "chanlocs.labels")
     return [_text(_hdf5_array(file[one], "chanlocs.labels")) for one in references.ravel()]
 
 

@@ -189,6 +189,39 @@ def test_hdf5_file_of_something_else_is_refused(tmp_path: Path) -> None:
     refused(tmp_path, "EEG is not one structure")
 
 
+def test_data_outside_of_an_hdf5_file_is_not_read(tmp_path: Path) -> None:
+    write_set_73(tmp_path, noise())
+    path, other = tmp_path / SET, tmp_path / "other.h5"
+    shape = noise().shape
+    (tmp_path / "raw").write_bytes(noise().tobytes())
+    with h5py.File(other, "w") as file:
+        file["data"] = noise()
+    layout = h5py.VirtualLayout(shape, np.float32)
+    layout[...] = h5py.VirtualSource(other, "data", shape)
+    ways: list[tuple[str, Callable[[h5py.Group], object]]] = [
+        ("data is a link", lambda eeg: eeg.__setitem__("data", h5py.ExternalLink(str(other), "data"))),
+        ("data is a link", lambda eeg: eeg.__setitem__("data", h5py.SoftLink("/EEG/pnts"))),
+        (
+            "data is stored outside",
+            lambda eeg: eeg.create_dataset(
+                "data", shape, np.float32, external=[(str(tmp_path / "raw"), 0, noise().nbytes)]
+            ),
+        ),
+        ("data is stored outside", lambda eeg: eeg.create_virtual_dataset("data", layout)),
+        (
+            "announces 4000000000000 bytes",
+            lambda eeg: eeg.create_dataset("data", (10**6, 10**6), "f4", chunks=True),
+        ),
+    ]
+    for message, put in ways:
+        with h5py.File(path, "r+") as file:
+            eeg = file["EEG"]
+            assert isinstance(eeg, h5py.Group)
+            del eeg["data"]
+            put(eeg)
+        refused(tmp_path, message)
+
+
 def test_web_page_is_refused(tmp_path: Path) -> None:
     write_set(tmp_path, noise())
     (tmp_path / SET).write_text("<html><body>404</body></html>" * 100)
