@@ -72,7 +72,11 @@ def list_datasets(as_json: bool) -> None:
         click.echo(f"{card['name']}: {card['title']}, version {card['version']}")
         for key in card:
             if key not in ("name", "title", "version") and card[key]:
-                value = "; ".join(card[key]) if isinstance(card[key], tuple) else card[key]
+                value = card[key]
+                if isinstance(value, tuple):
+                    value = "; ".join(value)
+                elif isinstance(value, float):
+                    value = f"{value:g}"
                 click.echo(f"  {key.replace('_', ' ')}: {value}")
         click.echo("")
 

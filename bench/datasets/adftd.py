@@ -39,6 +39,11 @@ FACTS = DatasetFacts(
     "Dementia and Healthy Subjects from Routine EEG, Data 8(6):95, 2023, doi:10.3390/data8060095",
     split_rule="by subject, within each class in the order of participants.tsv: 60 percent train, 20 validation, "
     "20 test (51/18/19 subjects)",
+    layout=(
+        "participants.tsv",
+        "derivatives/sub-NNN/eeg/sub-NNN_task-eyesclosed_eeg.set (a .fdt file beside it if it names one)",
+    ),
+    checked_in_files=("rate", "channels"),
     known_problems=(
         "the published preprocessing interpolates from 500 to 256 Hz without a low-pass filter",
         "Alzheimer subjects come first, then controls, then FTD: a split by position would separate the classes",

@@ -39,6 +39,7 @@ FACTS = DatasetFacts(
     citation="Escudero et al., Analysis of electroencephalograms in Alzheimer's disease patients with multiscale "
     "entropy, Physiological Measurement 27(11):1091, 2006, doi:10.1088/0967-3334/27/11/004",
     split_rule="by subject: validation 15, 16, 19, 20; test 1, 2, 17, 18; the others train",
+    layout=("preproctrialsNN.mat, one file a subject, 01 to 23", "label.npy, if at hand"),
     known_problems=(
         "four test subjects: one subject moves the accuracy by up to 40 percent",
         "windows of an epoch overlap by half, and subjects have between 1 and 59 epochs",

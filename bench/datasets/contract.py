@@ -23,7 +23,8 @@ class DatasetFacts:
     """What is known of a published dataset before any file is read.
 
     ``n_windows``, ``n_subjects`` are those of the whole published dataset after preprocessing; None where
-    nobody has published them. ``class_names`` are in label order.
+    nobody has published them. ``class_names`` are in label order. ``layout`` says what lies where in its folder.
+    ``checked_in_files`` names what its reader compares in every record with these facts and refuses when it differs.
     """
 
     name: str
@@ -41,6 +42,8 @@ class DatasetFacts:
     licence: str
     citation: str
     split_rule: str
+    layout: tuple[str, ...] = ()
+    checked_in_files: tuple[Literal["rate", "channels"], ...] = ()
     known_problems: tuple[str, ...] = ()
 
     @property

@@ -58,6 +58,7 @@ def reader_of(folder: Path) -> "ImportedReader":
         licence=description.licence,
         citation=description.citation,
         split_rule="stratified by class over subjects, 60/20/20 percent, by seed",
+        layout=("dataset.toml", "Feature/feature_NNN.npy", "Label/label.npy"),
         known_problems=("imported windows: how they were cut is not known here",),
     )
     return ImportedReader(facts, description)

@@ -60,6 +60,8 @@ FACTS = DatasetFacts(
         "per class, in the order of patient numbers: the first floor(0.55 n) train, up to floor(0.7 n) "
         "validation, the rest test"
     ),
+    layout=("RECORDS", "patientNNN/sNNNN*.hea, .dat and .xyz"),
+    checked_in_files=("rate", "channels"),
     known_problems=(
         "patients 273 and 277 drop out: their only records have a median R distance above 300 samples",
         "zero padding is inside each window's mean and deviation, so padded steps become a nonzero constant",

@@ -42,6 +42,8 @@ FACTS = DatasetFacts(
     citation="Wagner et al., PTB-XL, a large publicly available electrocardiography dataset, "
     "Scientific Data 7:154 (2020)",
     split_rule="per class in patient order: first 60 percent train, next 20 validation, rest test",
+    layout=("ptbxl_database.csv", "scp_statements.csv", "records500/NNNNN/NNNNN_hr.hea and .dat"),
+    checked_in_files=("rate", "channels"),
     known_problems=(
         "version 1.0.2 removed duplicated records of 1.0.1 and changed ages above 89",
         "likelihoods are often equal; the first code of the list then decides",

@@ -37,6 +37,8 @@ FACTS = DatasetFacts(
     citation="Kemp et al., Analysis of a sleep-dependent neuronal feedback loop: the slow-wave microcontinuity of "
     "the EEG, IEEE Transactions on Biomedical Engineering 47(9):1185-1194, 2000, doi:10.1109/10.867928",
     split_rule="by subject: SC400 to SC411 train, SC412 to SC415 validation, SC416 to SC419 test",
+    layout=("sleep-cassette/SC4ssNXX-PSG.edf", "sleep-cassette/SC4ssNXX-Hypnogram.edf"),
+    checked_in_files=("rate", "channels"),
     known_problems=(
         "39 nights: the second night of subject 13 is lost",
         "the last letters of a hypnogram's name are its scorer's and differ from those of the recording",
@@ -46,8 +48,6 @@ FACTS = DatasetFacts(
     ),
 )
 
-# Windows of the whole dataset in each class, as the literature reports them.
-WINDOWS_PER_CLASS = (8_285, 2_804, 17_799, 5_703, 7_717)
 UNSCORED = -1
 EPOCH_S = 30
 # Of wake on either side of sleep: 30 minutes.

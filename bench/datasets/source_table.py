@@ -2,6 +2,7 @@
 
 import csv
 import fnmatch
+import re
 import tomllib
 from dataclasses import dataclass
 from importlib.resources import files
@@ -16,7 +17,7 @@ from bench.errors import DataError, UsageError, unknown_name
 
 _FOLDER = files("bench.datasets") / "sources"
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
-_SHA256_DIGITS = 64
+_CHECKSUM_LINE = re.compile(r"([0-9a-fA-F]{64}) +[*]?(?:\./)?(.+)")
 
 
 class _Model(BaseModel):
@@ -174,17 +175,25 @@ def parse_checksums(text: str, where: str) -> list[RemoteFile]:
     DataError
         A line is anything else, or a path leads out of the folder.
     """
-    found = []
-    for row, line in enumerate(text.splitlines(), start=1):
-        if not line.strip():
-            continue
-        digest, _, path = line.strip().partition(" ")
-        path = path.strip().removeprefix("*").removeprefix("./")
-        if len(digest) != _SHA256_DIGITS or not set(digest.lower()) <= set("0123456789abcdef"):
-            raise DataError(f"{where}, line {row}: '{line[:80]}' is not a SHA-256 and a path")
-        if inside(path) is None:
-            raise DataError(f"{where}, line {row}: path '{path[:80]}' leads out of the folder")
-        found.append(RemoteFile(path, digest.lower()))
+    found, wrong = listed_checksums(text)
+    if wrong:
+        row, line = wrong[0]
+        raise DataError(
+            f"{where}, line {row}: '{line[:80]}' is not a SHA-256 and a path within the folder; get the list again"
+        )
     if not found:
         raise DataError(f"{where}: no checksums in it")
     return found
+
+
+def listed_checksums(text: str) -> tuple[list[RemoteFile], list[tuple[int, str]]]:
+    """Return the files of a list of checksums, and the lines (number, text) that are none; empty lines are neither."""
+    found: list[RemoteFile] = []
+    wrong: list[tuple[int, str]] = []
+    for row, line in enumerate(text.splitlines(), start=1):
+        match = _CHECKSUM_LINE.fullmatch(line.strip())
+        if match and inside(match[2]) is not None:
+            found.append(RemoteFile(match[2], match[1].lower()))
+        elif line.strip():
+            wrong.append((row, line))
+    return found, wrong

@@ -94,6 +94,15 @@ def published_windows(name: str) -> dict[str, tuple[int, ...]] | None:
     return None if counts is None else {part: tuple(counts[part]) for part in PARTS}
 
 
+def published_totals(name: str) -> tuple[int, ...] | None:
+    """Return the published windows of each class in the whole dataset, None where they are not known."""
+    total = (_list_file(name) or {}).get("windows_per_class_in_all")
+    parts = published_windows(name)
+    if total is None and parts is not None:
+        total = [sum(column) for column in zip(*parts.values(), strict=True)]
+    return None if total is None else tuple(total)
+
+
 @cache
 def _list_file(name: str) -> dict | None:
     file = resources.files("bench.datasets") / "published_splits" / f"{name}.json"

@@ -25,12 +25,15 @@ from bench.datasets.window_folder import (
     list_subjects,
     new_folder,
     read_description,
+    read_label_table,
     read_part,
     write_parts,
 )
 from bench.errors import DataError, UsageError
 
 _ARRAYS = ("windows", "labels", "subject")
+# More than any task of this kind has; a damaged table may hold any number.
+_MOST_CLASSES = 1000
 
 
 def import_windows(source: Path, root: Path, *, description: Description | None = None) -> Path:
@@ -119,11 +122,17 @@ def describe(source: Path, *, name: str, sampling_rate_hz: float) -> Description
     UsageError
         The name or the rate cannot be used.
     """
-    table = np.array(map_npy(source / "Label" / "label.npy"))
+    path = source / "Label" / "label.npy"
+    table = read_label_table(path)
     first = next(iter(sorted((source / "Feature").glob("feature_*.npy"))), None)
-    if first is None or table.ndim != 2 or not len(table):
+    if first is None or not len(table):
         raise DataError(
             f"{source}: no Feature/feature_*.npy or no rows in Label/label.npy; describe it in a file"
+        )
+    most = table[:, 0].max()
+    if not most < _MOST_CLASSES:
+        raise DataError(
+            f"{path}: label {most:g}; more than {_MOST_CLASSES} classes must be described in a file"
         )
     shape = map_npy(first).shape
     if len(shape) != 3:
@@ -132,7 +141,7 @@ def describe(source: Path, *, name: str, sampling_rate_hz: float) -> Description
         return Description(
             name=name,
             title=f"windows imported from {source.name}",
-            class_names=tuple(f"class {label}" for label in range(max(2, int(table[:, 0].max()) + 1))),
+            class_names=tuple(f"class {label}" for label in range(max(2, int(most) + 1))),
             channel_names=tuple(f"channel {i}" for i in range(1, shape[2] + 1)),
             sampling_rate_hz=sampling_rate_hz,
         )

@@ -45,6 +45,12 @@ FACTS = DatasetFacts(
         "recognition using smartphones. ESANN 2013, 437-442. doi:10.24432/C54S4K"
     ),
     split_rule="test: the publisher's 9 subjects; validation: 27, 28, 29, 30 of the publisher's 21; rest train",
+    layout=(
+        "UCI HAR Dataset/PART/y_PART.txt and subject_PART.txt, where PART is train and test",
+        "UCI HAR Dataset/PART/Inertial Signals/SIGNAL_PART.txt, one file for each channel",
+    ),
+    # Each channel is a file of that name.
+    checked_in_files=("channels",),
     known_problems=(
         "windows overlap by half, and neighbours are near copies: a split by window inflates every score",
         "total_acc is in g and body_acc is total_acc without gravity: scaling each window by itself removes "

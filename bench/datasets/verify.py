@@ -1,24 +1,29 @@
 """Compares a dataset's folder with what is published of it: counts, split, rate, channels, checksums."""
 
-import hashlib
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
-from typing import Literal
+from pathlib import Path
 
 from bench.datasets.cache import dataset_folder
-from bench.datasets.contract import DatasetFacts
+from bench.datasets.contract import DatasetFacts, Kind
 from bench.datasets.manifest import Manifest
 from bench.datasets.prepare import Progress, prepare
-from bench.datasets.registry import facts, names, reader
+from bench.datasets.registry import facts, reader
 from bench.datasets.simulate.marker import read_marker
-from bench.datasets.splits import PARTS, make_split, published_windows
+from bench.datasets.source_table import (
+    ChecksumList,
+    FileTable,
+    RemoteFile,
+    listed_checksums,
+    read_table,
+    source,
+)
+from bench.datasets.source_table import names as source_names
+from bench.datasets.splits import PARTS, make_split, published_totals, published_windows
 from bench.errors import DataError
+from bench.files import sha256_of
 
 CHECKSUM_FILES = ("SHA256SUMS.txt", "SHA256SUMS")
-_CHECKSUM_LINE = re.compile(r"([0-9a-fA-F]{64}) +[*]?(\S.*)")
-_BYTES_PER_READ = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -40,7 +45,7 @@ class VerifyReport:
 
     dataset: str
     folder: Path
-    kind: Literal["whole", "excerpt", "simulated"] | None
+    kind: Kind | None
     findings: tuple[Finding, ...]
     remarks: tuple[str, ...] = ()
 
@@ -70,14 +75,14 @@ def verify(name: str, root: Path | str, *, jobs: int = 1, progress: Progress | N
         There is no folder of this dataset.
     """
     folder = dataset_folder(name, root)
-    checksums = tuple(_checksum_findings(folder))
-    if name not in names(all_only=True):
-        return _verify_series(name, folder, checksums)
+    checksums = tuple(_checksum_findings(name, folder))
+    known = facts(name)
+    if not known.class_names:
+        return _verify_series(known, folder, checksums)
     try:
         manifest = prepare(name, root, jobs=jobs, allow_skipped=True, progress=progress)
     except DataError as error:
         return _without_windows(name, folder, str(error), checksums)
-    known = facts(name)
     findings = (*_count_findings(known, manifest), *_split_findings(known, manifest), *checksums)
     return VerifyReport(name, folder, manifest.provenance.kind, findings, tuple(_remarks(manifest)))
 
@@ -114,11 +119,21 @@ def _count_findings(known: DatasetFacts, manifest: Manifest) -> Iterator[Finding
     yield Finding("damaged records", "0", _number(found.n_skipped), found.n_skipped == 0)
     agrees = None if known.n_windows is None else found.n_windows == known.n_windows
     yield Finding("windows", _number(known.n_windows), _number(found.n_windows), agrees)
-    yield Finding("windows per class", "", _per_class(known, manifest.windows_per_class))
-    # Readers refuse a record of another rate, or with other channels or another order: it is then damaged.
-    everywhere = f"so in all {found.n_records:,} records read"
-    yield Finding("sampling rate of windows", f"{known.sampling_rate_hz:g} Hz", everywhere, True)
-    yield Finding("channels in order", " ".join(known.channel_names), everywhere, True)
+    totals = published_totals(known.name)
+    yield Finding(
+        "windows per class",
+        _per_class(known, totals) if totals else "",
+        _per_class(known, manifest.windows_per_class),
+        manifest.windows_per_class == totals if totals else None,
+    )
+    # A record that differs in what its reader checks is damaged, so that none of those read does.
+    checked = {one: one in known.checked_in_files for one in ("rate", "channels")}
+    seen = {True: f"so in all {found.n_records:,} records read", False: "not in the files"}
+    for item, what, expected in (
+        ("sampling rate of windows", "rate", f"{known.sampling_rate_hz:g} Hz"),
+        ("channels in order", "channels", " ".join(known.channel_names)),
+    ):
+        yield Finding(item, expected, seen[checked[what]], True if checked[what] else None)
 
 
 def _split_findings(known: DatasetFacts, manifest: Manifest) -> Iterator[Finding]:
@@ -150,16 +165,15 @@ def _remarks(manifest: Manifest) -> Iterator[str]:
         yield f"left out: {group.count}: {group.reason} ({some})"
 
 
-def _verify_series(name: str, folder: Path, checksums: tuple[Finding, ...]) -> VerifyReport:
+def _verify_series(known: DatasetFacts, folder: Path, checksums: tuple[Finding, ...]) -> VerifyReport:
     """Compare a dataset that has a long series instead of classes and windows."""
     from bench.datasets import weather
 
-    known = facts(name)
     try:
         series = weather.series(folder)
     except DataError as error:
         rows = Finding("rows", _number(known.n_times), "0", False)
-        return VerifyReport(name, folder, None, (rows, *checksums), (str(error),))
+        return VerifyReport(known.name, folder, None, (rows, *checksums), (str(error),))
     n_rows = series.n_rows_in_file
     columns = len(series.channel_names)
     findings = (
@@ -169,44 +183,36 @@ def _verify_series(name: str, folder: Path, checksums: tuple[Finding, ...]) -> V
     )
     is_whole = all(one.agrees is not False for one in findings)
     kind = "simulated" if read_marker(folder) else "whole" if is_whole else "excerpt"
-    return VerifyReport(name, folder, kind, findings, tuple(f"mended: {one}" for one in series.mended))
+    return VerifyReport(known.name, folder, kind, findings, tuple(f"mended: {one}" for one in series.mended))
 
 
-def _checksum_findings(folder: Path) -> Iterator[Finding]:
+def _checksum_findings(name: str, folder: Path) -> Iterator[Finding]:
+    """Compare the files with the checksums that this package knows, and with the publisher's list in the folder."""
+    content = source(name).content if name in source_names() else None
+    if isinstance(content, FileTable):
+        yield _compare_checksums(folder, "files known here", read_table(content.path), 0)
+    if isinstance(content, ChecksumList) and content.sha256 and (folder / content.path).is_file():
+        pinned = [RemoteFile(content.path, content.sha256)]
+        yield _compare_checksums(folder, f"the list {content.path} itself", pinned, 0)
     for list_name in CHECKSUM_FILES:
         if (folder / list_name).is_file():
-            yield _compare_checksums(folder, list_name)
+            text = (folder / list_name).read_text(encoding="utf-8", errors="replace")
+            listed, wrong_lines = listed_checksums(text)
+            yield _compare_checksums(folder, list_name, listed, len(wrong_lines))
 
 
-def _compare_checksums(folder: Path, list_name: str) -> Finding:
-    """Compare the files that are there with the publisher's list; what is absent is counted, not blamed."""
-    lines = (folder / list_name).read_text(encoding="utf-8", errors="replace").splitlines()
-    listed = [one for one in map(_listed_checksum, lines) if one is not None]
-    present = [(path, digest) for path, digest in listed if (folder / path).is_file()]
-    wrong = [path for path, digest in present if _sha256(folder / path) != digest]
-    found = f"{len(present) - len(wrong)} agree, {len(listed) - len(present)} not here, {len(wrong)} differ"
+def _compare_checksums(folder: Path, what: str, files: Sequence[RemoteFile], n_wrong_lines: int) -> Finding:
+    """Compare the files that are there; what is absent is counted, not blamed."""
+    known = [one for one in files if one.sha256 is not None]
+    present = [one for one in known if (folder / one.path).is_file()]
+    wrong = [one.path for one in present if sha256_of(folder / one.path) != one.sha256]
+    found = f"{len(present) - len(wrong)} agree, {len(known) - len(present)} not here, {len(wrong)} differ"
     if wrong:
         found += f": {', '.join(wrong[:3])}{', ...' if len(wrong) > 3 else ''}"
-    if len(listed) < len(lines):
-        found += f"; {len(lines) - len(listed)} lines are not '<sha256> <file>'"
-    agrees = not wrong and len(listed) == len(lines)
-    return Finding(f"checksums of {list_name}", f"{len(lines)} files", found, agrees)
-
-
-def _listed_checksum(line: str) -> tuple[str, str] | None:
-    """Return file and digest; None where the line is anything else or points out of the folder."""
-    match = _CHECKSUM_LINE.fullmatch(line.strip())
-    if match is None or PurePosixPath(match[2]).is_absolute() or ".." in PurePosixPath(match[2]).parts:
-        return None
-    return match[2], match[1].lower()
-
-
-def _sha256(path: Path) -> str:
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while chunk := file.read(_BYTES_PER_READ):
-            digest.update(chunk)
-    return digest.hexdigest()
+    if n_wrong_lines:
+        found += f"; {n_wrong_lines} lines are not '<sha256> <file>'"
+    agrees = None if not present and not n_wrong_lines else not wrong and not n_wrong_lines
+    return Finding(f"checksums of {what}", f"{len(known) + n_wrong_lines} files", found, agrees)
 
 
 def _number(value: int | None) -> str:

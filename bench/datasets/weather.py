@@ -61,6 +61,7 @@ FACTS = DatasetFacts(
     licence="not stated; ask the publisher before passing it on",
     citation="Max Planck Institute for Biogeochemistry, Jena: weather station records, 2020",
     split_rule="none: no classes and no subjects",
+    layout=("weather.csv",),
     known_problems=(
         "-9999 marks missing values: 1 in wv, 30 in max. PAR, 50 in OT; interpolated linearly in time here",
         "2020-05-12 06:00 occurs twice; the second row is left out here",

@@ -249,8 +249,14 @@ def _feature_files(folder: Path) -> dict[int, str]:
     return found
 
 
-def _label_table(path: Path, description: Description) -> dict[int, int | None]:
-    """Return the class of each number; None for all where the table leaves classes to the windows."""
+def read_label_table(path: Path) -> NDArray:
+    """Return the rows (class, number) of a label table; the classes are not looked at.
+
+    Raises
+    ------
+    DataError
+        The file is damaged, is no such table, or has a number twice.
+    """
     table = np.array(map_npy(path))
     if table.ndim != 2 or table.shape[1] != 2 or table.dtype.kind not in "fiu":
         raise DataError(
@@ -259,6 +265,13 @@ def _label_table(path: Path, description: Description) -> dict[int, int | None]:
     numbers = table[:, 1]
     if not np.array_equal(numbers, np.floor(numbers)) or len(np.unique(numbers)) != len(numbers):
         raise DataError(f"{path}: numbers of subjects in the second column must be whole and differ")
+    return table
+
+
+def _label_table(path: Path, description: Description) -> dict[int, int | None]:
+    """Return the class of each number; None for all where the table leaves classes to the windows."""
+    table = read_label_table(path)
+    numbers = table[:, 1]
     if (table[:, 0] == _VARIES).all():
         return dict.fromkeys(map(int, numbers))
     labels = as_labels(path, table[:, 0], description)

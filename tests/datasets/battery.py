@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from bench import datasets
-from bench.datasets.contract import DamagedRecord, Reader
+from bench.datasets.contract import DamagedRecord, Reader, SourceList
 from bench.errors import DataError
 
 HEAVY = ("torch", "wfdb", "mne", "scipy", "pandas", "neurokit2", "h5py", "sklearn")
@@ -50,6 +50,7 @@ def check_facts_are_complete(subject: Subject) -> None:
     assert len(set(facts.channel_names)) == facts.n_channels
     texts = (facts.title, facts.version, facts.task, facts.licence, facts.citation, facts.split_rule)
     assert all(texts)
+    assert facts.layout
     assert facts.homepage.startswith("https://")
     assert facts.n_subjects > 0
 
@@ -153,7 +154,20 @@ def check_folder_of_another_dataset_is_refused(subject: Subject) -> None:
 
 
 def check_empty_files_are_refused(subject: Subject) -> None:
-    _check_damage(subject, lambda content, generator: b"")
+    reader, folder = subject.reader, subject.spare / subject.name
+    files = _copy(subject)
+    before = _first_read(reader, folder)
+    of_record = {folder / path for path in reader.records(folder).records[0].paths}
+    for path in files:
+        content = path.read_bytes()
+        path.write_bytes(b"")
+        noticed = _read_first(reader, folder)
+        assert noticed or path not in of_record, f"{path.name} is empty and was not noticed"
+        # A file that nobody misses has no say in the windows.
+        assert noticed or _first_read(reader, folder) == before, (
+            f"{path.name}: empty, and changes the windows"
+        )
+        path.write_bytes(content)
 
 
 def check_cut_off_files_are_refused(subject: Subject) -> None:
@@ -234,6 +248,13 @@ def _copy(subject: Subject) -> list[Path]:
     folder = Path(shutil.copytree(subject.folder, subject.spare / subject.name))
     assert not _read_first(subject.reader, folder), "the copy is refused before it is damaged"
     return [path for path in _files(folder) if path.relative_to(folder).as_posix() not in of_others]
+
+
+def _first_read(reader: Reader, folder: Path) -> tuple[SourceList, bytes, bytes]:
+    """Return the list of records and what the first of them holds."""
+    listing = reader.records(folder)
+    cut = reader.cut(folder, listing.records[0])
+    return listing, cut.windows.tobytes(), cut.labels.tobytes()
 
 
 def _read_first(reader: Reader, folder: Path) -> bool:

@@ -14,6 +14,7 @@ from bench.datasets import sleep_edf
 from bench.datasets.contract import DamagedRecord
 from bench.datasets.simulate import sleep_edf as simulator
 from bench.datasets.simulate.sleep_edf import draw_night
+from bench.datasets.splits import published_totals
 from bench.errors import DataError, UsageError
 
 PSG, HYPNOGRAM = "SC4001E0-PSG.edf", "SC4001EC-Hypnogram.edf"
@@ -105,7 +106,7 @@ def test_real_list_of_the_publisher_has_39_nights_of_our_subjects(real: Path) ->
 
 
 def test_totals_of_the_classes_add_up() -> None:
-    assert sum(sleep_edf.WINDOWS_PER_CLASS) == sleep_edf.FACTS.n_windows == 42_308
+    assert sum(published_totals("sleep-edf") or ()) == sleep_edf.FACTS.n_windows == 42_308
 
 
 def test_wake_is_kept_for_30_minutes_around_sleep() -> None:
@@ -329,7 +330,8 @@ def test_simulated_night_has_all_stages_in_a_scorers_order(n_epochs: int) -> Non
 def test_simulated_whole_night_is_near_the_published_proportions() -> None:
     stages = np.concatenate([draw_night(np.random.default_rng(i), 960) for i in range(20)])
     asleep = np.bincount(stages, minlength=5)[1:] / (stages > 0).sum()
-    published = np.array(sleep_edf.WINDOWS_PER_CLASS[1:]) / sum(sleep_edf.WINDOWS_PER_CLASS[1:])
+    totals = (published_totals("sleep-edf") or ())[1:]
+    published = np.array(totals) / sum(totals)
     np.testing.assert_allclose(asleep, published, atol=0.05)
 
 

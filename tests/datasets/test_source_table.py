@@ -42,9 +42,9 @@ def test_real_list_of_checksums_has_39_nights(real: Path) -> None:
     [
         ("nonsense\n", "line 1: 'nonsense' is not a SHA-256 and a path"),
         (f"{'0' * 63}x a\n", "line 1: .* is not a SHA-256"),
-        (f"{'0' * 64} ../a\n", r"line 1: path '\.\./a' leads out"),
-        (f"{'0' * 64} /a\n", "line 1: path '/a' leads out"),
-        (f"{'0' * 64}\n", "line 1: path '' leads out"),
+        (f"{'0' * 64} ../a\n", "line 1: .*within the folder"),
+        (f"{'0' * 64} /a\n", "line 1: .*within the folder"),
+        (f"{'0' * 64}\n", "line 1: .*within the folder"),
         ("\n", "no checksums in it"),
     ],
 )

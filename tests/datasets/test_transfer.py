@@ -143,6 +143,24 @@ def test_medformer_folder_describes_itself_in_numbers(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        (np.array([["ill", "1"]]), "expected a row"),
+        (np.array([[1e9, 1.0]]), r"label 1e[+]09; more than 1000 classes"),
+        (np.array([[np.nan, 1.0]]), "label nan"),
+        (np.array([[1.0]]), "expected a row"),
+    ],
+)
+def test_label_table_that_describes_nothing_is_refused(
+    tmp_path: Path, table: np.ndarray, message: str
+) -> None:
+    folder = medformer(tmp_path / "in")
+    np.save(folder / "Label" / "label.npy", table)
+    with pytest.raises(DataError, match=message):
+        transfer.describe(folder, name="mine", sampling_rate_hz=10)
+
+
+@pytest.mark.parametrize(
     ("name", "rate"), [("Mine", 50.0), ("../x", 50.0), ("mine", 0.0), ("mine", float("inf"))]
 )
 def test_unusable_name_or_rate_is_refused(tmp_path: Path, name: str, rate: float) -> None:
@@ -394,3 +412,10 @@ def test_classes_that_change_within_subjects_come_back(
 def test_export_does_not_replace_a_folder(exported: tuple[Dataset, Path], tmp_path: Path) -> None:
     with pytest.raises(DataError, match="exists already"):
         transfer.export_windows(exported[0], tmp_path)
+
+
+def test_description_in_the_documents_can_be_read(tmp_path: Path) -> None:
+    text = (Path(__file__).parents[2] / "docs" / "datasets.md").read_text(encoding="utf-8")
+    (tmp_path / "dataset.toml").write_text(text.split("```toml\n")[1].split("```")[0])
+    described = read_description(tmp_path / "dataset.toml")
+    assert set(described.model_dump(exclude_unset=True)) == set(Description.model_fields)
