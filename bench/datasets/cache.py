@@ -4,6 +4,7 @@ import hashlib
 import importlib.metadata
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bench.datasets.contract import Reader, SourceList
 from bench.datasets.manifest import SCHEMA, Manifest, read_manifest
@@ -12,6 +13,9 @@ from bench.datasets.simulate.marker import read_marker
 from bench.datasets.source_table import how_to_get
 from bench.errors import DataError
 from bench.files import cache_root, sha256_of
+
+if TYPE_CHECKING:
+    from filelock import FileLock
 
 
 @dataclass(frozen=True)
@@ -63,6 +67,18 @@ class Source:
     entry: Entry
 
 
+def entries_folder() -> Path:
+    """Return where prepared windows lie: a folder for each dataset, with one for each state of its files."""
+    return cache_root() / "datasets"
+
+
+def lock_of(entry_folder: Path) -> "FileLock":
+    """Return the lock that whoever writes or removes an entry holds."""
+    from filelock import FileLock
+
+    return FileLock(entry_folder.with_name(f"{entry_folder.name}.lock"))
+
+
 def dataset_folder(name: str, root: Path | str) -> Path:
     """Return the folder of a dataset.
 
@@ -92,7 +108,7 @@ def locate(name: str, root: Path | str) -> Source:
     path = entry(name).path
     listing = module.records(folder)
     stamp = _stamp(folder, module, listing, "" if path is None else sha256_of(path))
-    return Source(name, folder, module, listing, stamp, Entry(cache_root() / "datasets" / name / stamp[:24]))
+    return Source(name, folder, module, listing, stamp, Entry(entries_folder() / name / stamp[:24]))
 
 
 def find_prepared(name: str, root: Path | str) -> Manifest | None:

@@ -1,11 +1,13 @@
 """Fetches a dataset from its publisher, file by file or as an archive; only ever when asked to."""
 
+import json
 import shutil
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,11 +27,13 @@ from bench.datasets.source_table import (
     source,
 )
 from bench.errors import DataError
+from bench.files import atomic_file, sha256_of
 
 if TYPE_CHECKING:
     from requests import Session
 
 CONNECTIONS = 4
+NOTE_NAME = "FETCHED.json"
 _NOT_DATA = ("__MACOSX", "._")
 
 Progress = Callable[[int, int], None]
@@ -39,7 +43,8 @@ Progress = Callable[[int, int], None]
 class FetchPlan:
     """What fetching would do, to be shown before it starts; made without the network.
 
-    ``n_bytes`` and ``n_files`` are approximate. ``n_bytes_free`` is what the disk has.
+    ``n_bytes`` and ``n_files`` are approximate; ``n_bytes_needed`` counts what an archive unpacks to as well.
+    ``n_bytes_free`` is what the disk has.
     """
 
     name: str
@@ -49,17 +54,24 @@ class FetchPlan:
     folder: Path
     n_files: int
     n_bytes: int
+    n_bytes_needed: int
     n_bytes_free: int
     notes: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Fetched:
-    """What fetching did."""
+    """What fetching did.
+
+    ``sha256`` is that of the archive or of the publisher's list of checksums, for comparison with somebody else's;
+    None where this package knows every file's.
+    """
 
     folder: Path
     n_files: int
     n_files_kept: int
+    n_files_replaced: int
+    sha256: str | None
 
 
 def plan(name: str, root: Path, *, base_address: str | None = None) -> FetchPlan:
@@ -79,18 +91,25 @@ def plan(name: str, root: Path, *, base_address: str | None = None) -> FetchPlan
         folder=root / name,
         n_files=found.n_files,
         n_bytes=found.n_bytes,
+        n_bytes_needed=_needed_bytes(found),
         n_bytes_free=_free_bytes(root),
         notes=found.notes,
     )
 
 
 def fetch(
-    name: str, root: Path, *, base_address: str | None = None, progress: Progress | None = None
+    name: str,
+    root: Path,
+    *,
+    base_address: str | None = None,
+    replace: bool = False,
+    progress: Progress | None = None,
 ) -> Fetched:
     """Download a dataset into ``root/name``, going on where an earlier run stopped.
 
     Every file is compared with its checksum where one is known, moved to its name only when whole, and kept when
-    it is there already.
+    it is there already. What was fetched from where, with the checksum of archive or list, is noted in
+    ``FETCHED.json`` in the folder.
 
     Parameters
     ----------
@@ -100,6 +119,8 @@ def fetch(
         Folder with one sub-folder per dataset, made if need be.
     base_address
         Another address with the publisher's layout, such as a mirror's; https only.
+    replace
+        Fetch files again whose checksum differs; they may be damaged, or those of another version.
     progress
         Called with the bytes that have arrived and the bytes expected, approximately, from one thread at a time.
 
@@ -108,8 +129,8 @@ def fetch(
     UsageError
         The dataset cannot be fetched, or the address is not https.
     DataError
-        There is no room, another fetch is running, the folder holds a simulation, the server does not have the
-        files, or what it sends is not what it should be.
+        There is no room, another fetch is running, the folder holds a simulation or files that differ, the server
+        does not have the files, or what it sends is not what it should be.
     """
     found = source(name, base_address)
     folder = root / name
@@ -120,36 +141,84 @@ def fetch(
     with _locked(root, name):
         if isinstance(found.content, Archive):
             return _fetch_archive(found, found.content, folder, tally)
-        return _fetch_files(found, found.content, folder, tally)
+        return _fetch_files(found, found.content, folder, replace, tally)
 
 
-def _fetch_files(found: Source, content: ChecksumList | FileTable, folder: Path, tally: "_Tally") -> Fetched:
+def _fetch_files(
+    found: Source, content: ChecksumList | FileTable, folder: Path, replace: bool, tally: "_Tally"
+) -> Fetched:
     folder.mkdir(parents=True, exist_ok=True)
     if isinstance(content, FileTable):
-        wanted = read_table(content.path)
+        wanted, digest = read_table(content.path), None
     else:
-        listing = RemoteFile(content.path, content.sha256)
-        # Without a checksum of its own a list from an earlier run may be another version's.
-        if content.sha256 is None:
-            (folder / content.path).unlink(missing_ok=True)
-        _download(found, [listing], folder, tally)
-        text = (folder / content.path).read_text(encoding="utf-8", errors="replace")
-        listed = parse_checksums(text, str(folder / content.path))
+        listed = _fetch_list(found, content, folder, tally)
         wanted = [one for one in listed if is_wanted(one.path, content.include)]
         if not wanted:
             raise DataError(f"{folder / content.path}: lists none of {', '.join(content.include)}")
-    present = [(folder / one.path).exists() for one in wanted]
-    _require_room(folder, found.n_bytes * present.count(False) // len(wanted))
-    _download(found, wanted, folder, tally)
-    return Fetched(folder, len(wanted), sum(present))
+        digest = sha256_of(folder / content.path)
+    present = [one for one in wanted if (folder / one.path).exists()]
+    differing = _differing(present, folder)
+    if differing and not replace:
+        some = ", ".join(one.path for one in differing[:3]) + (", ..." if len(differing) > 3 else "")
+        raise DataError(
+            f"{folder}: {len(differing)} of {len(present)} files that are there do not have the publisher's checksum "
+            f"({some}): damaged, or of another version; fetch them again with --replace, or give another --data folder"
+        )
+    missing = [one for one in wanted if one not in present] + differing
+    _require_room(folder, found.n_bytes * len(missing) // len(wanted))
+    for one in present:
+        tally.set(address_of(found, one.path), (folder / one.path).stat().st_size)
+    if missing:
+        _download(found, missing, folder, tally)
+    _write_note(found, folder, content.path, digest)
+    return Fetched(folder, len(wanted), len(present) - len(differing), len(differing), digest)
+
+
+def _fetch_list(found: Source, content: ChecksumList, folder: Path, tally: "_Tally") -> list[RemoteFile]:
+    """Fetch the publisher's list; the one that is there is replaced by one that can be read, or stays."""
+    path = folder / content.path
+    # Without a checksum of its own a list from an earlier run may be another version's.
+    if content.sha256 is None or not path.exists() or sha256_of(path) != content.sha256:
+        arriving = path.with_name(f"{path.name}.new")
+        arriving.unlink(missing_ok=True)
+        address = address_of(found, content.path)
+        _download(found, [RemoteFile(arriving.name, content.sha256)], folder, tally, address=address)
+        try:
+            parse_checksums(arriving.read_text(encoding="utf-8", errors="replace"), address)
+            arriving.replace(path)
+        finally:
+            arriving.unlink(missing_ok=True)
+    return parse_checksums(path.read_text(encoding="utf-8", errors="replace"), str(path))
+
+
+def _differing(present: Sequence[RemoteFile], folder: Path) -> list[RemoteFile]:
+    """Return the files whose checksum is known and differs."""
+    with ThreadPoolExecutor(CONNECTIONS) as pool:
+        digests = pool.map(lambda one: sha256_of(folder / one.path), present)
+        return [
+            one
+            for one, digest in zip(present, digests, strict=True)
+            if one.sha256 is not None and digest != one.sha256
+        ]
+
+
+def _write_note(found: Source, folder: Path, path: str, digest: str | None) -> None:
+    """Note in the folder what was fetched from where, so that two people can compare it."""
+    note = {
+        "dataset": found.name,
+        "address": address_of(found, path) if digest else found.address,
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "sha256": digest or f"of every file, known beforehand ({path})",
+    }
+    with atomic_file(folder / NOTE_NAME) as temporary:
+        temporary.write_text(json.dumps(note, indent=1) + "\n", encoding="utf-8")
 
 
 def _fetch_archive(found: Source, content: Archive, folder: Path, tally: "_Tally") -> Fetched:
     """Download, unpack beside the folder, and move what is wanted in."""
     if folder.exists() and any(folder.iterdir()):
         raise DataError(f"{folder}: is not empty, and an archive replaces it as a whole; remove it first")
-    # The archive, what it holds, and an archive inside of it.
-    _require_room(folder.parent, found.n_bytes + content.max_bytes)
+    _require_room(folder.parent, _needed_bytes(found))
     workplace = folder.parent / f".{found.name}.fetching"
     if content.sha256 is None:
         # Nothing tells a whole archive of an earlier run from a useless one.
@@ -168,11 +237,14 @@ def _fetch_archive(found: Source, content: Archive, folder: Path, tally: "_Tally
     ready.mkdir()
     for path in _found_in(unpacked, content.take, found):
         path.rename(ready / path.name)
+    n_files = sum(path.is_file() for path in ready.rglob("*"))
+    digest = sha256_of(workplace / "archive")
+    _write_note(found, ready, content.path, digest)
     if folder.exists():
         folder.rmdir()
     ready.rename(folder)
     shutil.rmtree(workplace)
-    return Fetched(folder, sum(path.is_file() for path in folder.rglob("*")), 0)
+    return Fetched(folder, n_files, 0, 0, digest)
 
 
 def _found_in(unpacked: Path, patterns: Sequence[str], found: Source) -> list[Path]:
@@ -287,6 +359,14 @@ def _locked(root: Path, name: str) -> Iterator[None]:
         yield
     finally:
         lock.release()
+
+
+def _needed_bytes(found: Source) -> int:
+    """Return the room that fetching takes at its peak: the archive, what it holds, and an archive inside of it."""
+    if not isinstance(found.content, Archive):
+        return found.n_bytes
+    n_unpackings = 1 if found.content.inner is None else 2
+    return found.n_bytes + n_unpackings * found.content.max_bytes
 
 
 def _free_bytes(folder: Path) -> int:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.datasets.cache import Entry, Source, locate, manifest_of
+from bench.datasets.cache import Entry, Source, locate, lock_of, manifest_of
 from bench.datasets.contract import Cut, DamagedRecord, DatasetFacts, SourceRecord
 from bench.datasets.fingerprint import Fingerprint
 from bench.datasets.manifest import Excluded, Manifest, Skipped, SubjectSummary, write_manifest
@@ -87,13 +87,11 @@ def refuse_damage(manifest: Manifest, *, allow_skipped: bool) -> None:
 
 def _build_once(source: Source, jobs: int, allow_skipped: bool, progress: Progress | None) -> Manifest:
     """Build under a lock, in a folder that gets the entry's name only when it is complete."""
-    from filelock import FileLock
-
     final = source.entry.folder
     partial = final.with_name(f"{final.name}.partial")
     try:
         final.parent.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(final.with_name(f"{final.name}.lock"))
+        lock = lock_of(final)
         lock.acquire()
     except OSError as error:
         raise DataError(
@@ -190,7 +188,7 @@ def _manifest(source: Source, entry: Entry, tally: _Tally) -> Manifest:
     return Manifest(
         dataset=source.name,
         reader_revision=source.reader.REVISION,
-        source_folder=str(source.folder.resolve()),
+        source_folder=str(source.folder.absolute()),
         source_stamp=source.stamp,
         fingerprint=tally.fingerprint.hexdigest(),
         n_windows=len(labels),

@@ -52,6 +52,30 @@ def test_exported_windows_come_back_and_train(bench: Bench, data: Path, tmp_path
     assert record["data"]["kind"] == "simulated"
 
 
+def test_imported_windows_can_be_prepared_and_verified_by_name(
+    bench: Bench, data: Path, tmp_path: Path
+) -> None:
+    assert bench("data", "export", "uci-har", "exported", "--data", data).code == 0
+    (tmp_path / "exported" / "SIMULATED.json").unlink()
+    (tmp_path / "own").mkdir()
+    assert bench("data", "import", "exported", "--data", "own").code == 0
+    prepared = bench("data", "prepare", "uci-har-windows", "--data", "own")
+    assert "(own); fingerprint" in prepared.out, prepared.err
+    verified = bench("data", "verify", "uci-har-windows", "--data", "own")
+    assert "uci-har-windows: own" in verified.out, verified.err
+
+
+def test_clean_lists_asks_and_removes(bench: Bench, data: Path) -> None:
+    assert bench("data", "prepare", "uci-har", "--data", data).code == 0
+    asked = bench("data", "clean")
+    assert asked.code == 1
+    assert "in use, " in asked.out
+    assert f"(from {data / 'uci-har'})" in asked.out
+    assert "no prepared windows to remove" in bench("data", "clean", "--keep-current", "--yes").out
+    assert bench("data", "clean", "uci-hra", "--yes").code == 2
+    assert "removed 1 folders" in bench("data", "clean", "uci-har", "--yes").out
+
+
 def test_fetch_shows_licence_and_size_and_asks(bench: Bench) -> None:
     done = bench("data", "fetch", "uci-har", "--data", "d")
     assert done.code == 1

@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import json
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -65,7 +66,7 @@ def test_listed_files_are_fetched_and_no_others(ptb: Site, tmp_path: Path) -> No
     done = fetch.fetch("ptb", tmp_path, base_address=ptb.address)
     assert (done.n_files, done.n_files_kept) == (2, 0)
     names = sorted(str(path.relative_to(done.folder)) for path in done.folder.rglob("*") if path.is_file())
-    assert names == ["RECORDS", "SHA256SUMS.txt", "patient001/s0001_re.dat"]
+    assert names == ["FETCHED.json", "RECORDS", "SHA256SUMS.txt", "patient001/s0001_re.dat"]
     assert (done.folder / "patient001/s0001_re.dat").read_bytes() == CONTENT
 
 
@@ -76,11 +77,41 @@ def test_second_fetch_keeps_what_is_there(ptb: Site, tmp_path: Path) -> None:
     assert [path for path, _ in ptb.requests] == ["SHA256SUMS.txt"]
 
 
-def test_damaged_file_is_fetched_again(ptb: Site, tmp_path: Path) -> None:
+def test_damaged_file_is_fetched_again_when_asked(ptb: Site, tmp_path: Path) -> None:
     path = fetch.fetch("ptb", tmp_path, base_address=ptb.address).folder / "patient001/s0001_re.dat"
     path.write_bytes(CONTENT[:-1])
-    fetch.fetch("ptb", tmp_path, base_address=ptb.address)
+    done = fetch.fetch("ptb", tmp_path, base_address=ptb.address, replace=True)
     assert path.read_bytes() == CONTENT
+    assert (done.n_files_kept, done.n_files_replaced) == (1, 1)
+
+
+def test_file_of_another_version_is_not_replaced_unasked(ptb: Site, tmp_path: Path) -> None:
+    (tmp_path / "ptb").mkdir()
+    (tmp_path / "ptb" / "RECORDS").write_bytes(b"of another version")
+    with pytest.raises(DataError, match=r"1 of 1 files .* \(RECORDS\): .* another version; .*--replace"):
+        fetch.fetch("ptb", tmp_path, base_address=ptb.address)
+    assert (tmp_path / "ptb" / "RECORDS").read_bytes() == b"of another version"
+    assert "patient001/s0001_re.dat" not in [path for path, _ in ptb.requests]
+
+
+@pytest.mark.parametrize("answers", [{}, {"SHA256SUMS.txt": Answer(b"no list")}], ids=["none", "no list"])
+def test_list_that_does_not_arrive_leaves_the_old_one(
+    ptb: Site, tmp_path: Path, answers: dict[str, Answer]
+) -> None:
+    path = fetch.fetch("ptb", tmp_path, base_address=ptb.address).folder / "SHA256SUMS.txt"
+    before = path.read_bytes()
+    ptb.answers = answers
+    with pytest.raises(DataError, match=r"SHA256SUMS\.txt"):
+        fetch.fetch("ptb", tmp_path, base_address=ptb.address)
+    assert path.read_bytes() == before
+    assert not list(path.parent.glob("*.new"))
+
+
+def test_what_was_fetched_is_noted_with_its_checksum(ptb: Site, tmp_path: Path) -> None:
+    done = fetch.fetch("ptb", tmp_path, base_address=ptb.address)
+    note = json.loads((done.folder / "FETCHED.json").read_text())
+    assert note["sha256"] == done.sha256 == checksum(ptb.answers["SHA256SUMS.txt"].content)
+    assert note["address"] == f"{ptb.address}SHA256SUMS.txt"
 
 
 def test_wrong_checksum_leaves_no_file(ptb: Site, tmp_path: Path) -> None:
@@ -146,6 +177,13 @@ def test_simulated_folder_is_left_alone(ptb: Site, tmp_path: Path) -> None:
     assert ptb.requests == []
 
 
+def test_room_for_both_unpackings_is_asked_for(tmp_path: Path) -> None:
+    content = source_table.source("uci-har").content
+    assert isinstance(content, source_table.Archive)
+    found = fetch.plan("uci-har", tmp_path)
+    assert found.n_bytes_needed == found.n_bytes + 2 * content.max_bytes
+
+
 def test_second_fetch_at_once_is_refused(ptb: Site, tmp_path: Path) -> None:
     with fetch._locked(tmp_path, "ptb"), pytest.raises(DataError, match="another fetch of ptb is running"):
         fetch.fetch("ptb", tmp_path, base_address=ptb.address)
@@ -167,6 +205,7 @@ def test_archive_in_an_archive_is_unpacked(site: Site, tmp_path: Path) -> None:
     site.answers[UCI_PATH] = Answer(zipped({"UCI HAR Dataset.zip": zipped(UCI_INNER), "x.names": b""}))
     done = fetch.fetch("uci-har", tmp_path, base_address=site.address)
     assert done.n_files == 1
+    assert done.sha256 == checksum(site.answers[UCI_PATH].content)
     assert (tmp_path / "uci-har/UCI HAR Dataset/test/y_test.txt").read_bytes() == b"1\n"
     assert [path.name for path in tmp_path.iterdir() if path.is_dir()] == ["uci-har"]
 
@@ -176,6 +215,7 @@ def test_files_are_taken_from_anywhere_in_an_archive(site: Site, tmp_path: Path)
     site.answers["?zip="] = Answer(zipped(content))
     done = fetch.fetch("apava", tmp_path, base_address=site.address)
     assert sorted(path.name for path in done.folder.iterdir()) == [
+        "FETCHED.json",
         "preproctrials01.mat",
         "preproctrials02.mat",
     ]
