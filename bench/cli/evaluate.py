@@ -17,19 +17,29 @@ from bench.cli.options import data_option, default_data
 @click.option(
     "--seed", type=int, default=41, show_default=True, help="Of models that draw numbers in evaluation."
 )
+@click.option("--allow-skipped", is_flag=True, help="Accept more than 1 percent of damaged records.")
 @data_option
 def command(
-    weights: Path, model: str, dataset: str, assignments: tuple[str, ...], seed: int, data: Path | None
+    weights: Path,
+    model: str,
+    dataset: str,
+    assignments: tuple[str, ...],
+    seed: int,
+    allow_skipped: bool,
+    data: Path | None,
 ) -> None:
     """Test weights of the published code on a dataset's test part.
 
     \b
     bench evaluate --weights checkpoint.pth --model medformer --dataset adftd --data DIR
     """
+    from bench import datasets
     from bench.run.evaluation import evaluate_checkpoint
 
+    root = data or default_data()
+    datasets.register_imported(root)
     scores = evaluate_checkpoint(
-        weights, model, dataset, data or default_data(), assignments=assignments, seed=seed
+        weights, model, dataset, root, assignments=assignments, seed=seed, allow_skipped=allow_skipped
     )
     click.echo(f"{model} on {dataset}: {scores.n_windows} test windows of {scores.n_subjects} subjects")
     for metric in ("accuracy", "precision", "recall", "f1", "auroc", "auprc"):

@@ -2,10 +2,14 @@
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from bench.cli.options import data_option, grid_options, out_option
+
+if TYPE_CHECKING:
+    from bench.plan.grid import Request
 
 
 @click.command("explain")
@@ -27,12 +31,20 @@ def command(data: Path | None, out: Path | None, **options: str) -> None:
         settings = planned.settings
         click.echo(f"{settings.model} / {settings.dataset} / seed {settings.seed}: {planned.status}")
         if planned.cell is None:
-            click.echo("  no key yet: the dataset is not prepared ('bench data prepare')")
+            click.echo(
+                f"  no key yet: the dataset is not prepared; {_remedy(settings.dataset, request, data)}"
+            )
         else:
             click.echo(f"  key {planned.cell.key}")
             click.echo(json.dumps(_shortened(planned.cell.key_parts()), indent=2))
         for name, origin in sorted(settings.origins.items()):
             click.echo(f"  {name}: {origin}")
+
+
+def _remedy(dataset: str, request: "Request", data: Path | None) -> str:
+    if data is None and request.preset.simulated:
+        return "'bench run' with this preset simulates and prepares it"
+    return f"'bench data prepare {dataset}{'' if data is None else f' --data {data}'}' does that"
 
 
 def _shortened(parts: dict) -> dict:

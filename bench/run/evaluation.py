@@ -18,7 +18,14 @@ from bench.train.scores import score
 
 
 def evaluate_checkpoint(
-    weights: Path, model: str, dataset: str, data: Path, *, assignments: Sequence[str], seed: int
+    weights: Path,
+    model: str,
+    dataset: str,
+    data: Path,
+    *,
+    assignments: Sequence[str],
+    seed: int,
+    allow_skipped: bool = False,
 ) -> Scores:
     """Score a checkpoint of the published code on the test part of a dataset's published split.
 
@@ -34,6 +41,8 @@ def evaluate_checkpoint(
         Hyperparameters of the checkpoint, as for ``--set``.
     seed
         Seeds models that draw numbers in evaluation.
+    allow_skipped
+        Accept more than 1 percent of damaged records.
 
     Raises
     ------
@@ -47,7 +56,7 @@ def evaluate_checkpoint(
     settings = resolve(
         model, dataset, seed, recipe_name="published", preset=preset("paper"), assignments=parsed
     )
-    manifest = datasets.prepare(dataset, data)
+    manifest = datasets.prepare(dataset, data, allow_skipped=allow_skipped)
     split = datasets.make_split(
         dataset, manifest.subjects, how=settings.data.split, seed=settings.data.split_seed
     )
