@@ -47,6 +47,7 @@ def ablation_bars(ablation: Ablation, name: str) -> Figure | None:
         caption=f"Scores of the full and the reduced models.{beside}{without} {study_caption(study)}",
         alt=f"Bars of five scores for {len(shown)} variants of MedMamba. Macro F1 in percent: {said}.",
         draw=lambda: draw(measured, printed),
+        kind=study.kind,
     )
 
 

@@ -46,6 +46,7 @@ def ablation_figure(ablation: Ablation, name: str) -> Figure | None:
         ),
         alt=f"{title}: difference of each reduced model to the full one. F1: {', '.join(said)} points.",
         draw=lambda: draw(rows),
+        kind=study.kind,
     )
 
 

@@ -1,6 +1,7 @@
 """What captions say of the trained cells that an analysis looked at."""
 
-from bench.reports.caption import KINDS, numbers
+from bench.reports import kinds
+from bench.reports.caption import numbers, plural
 from bench.reports.suite import short_name
 from bench.results.analysed import AnalysedCells
 from bench.results.record import DataDescription
@@ -10,8 +11,8 @@ def data_caption(data: DataDescription) -> str:
     """Say what data, split and test part."""
     test = data.parts["test"]
     return (
-        f"{KINDS[data.kind]} ({data.version}), split {data.split_origin}, {test.n_subjects} test subjects, "
-        f"{test.n_windows} test windows"
+        f"{kinds.SENTENCES[data.kind]} ({data.version}), split {data.split_origin}, "
+        f"{plural(test.n_subjects, 'test subject')}, {plural(test.n_windows, 'test window')}"
     )
 
 

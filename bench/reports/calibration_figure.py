@@ -1,12 +1,12 @@
 """Reliability diagram: how often a model is right when it is so confident, and how confident it is how often."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bench.reports import style
-from bench.reports.caption import study_caption
+from bench.reports.caption import study_setting
 from bench.reports.figure import Figure
 from bench.reports.pair import models_in_detail
 from bench.reports.predicted import Predicted
@@ -15,7 +15,6 @@ from bench.reports.suite import short_name
 
 if TYPE_CHECKING:
     import matplotlib.figure
-    from matplotlib.axes import Axes
 
 
 def pooled(reliabilities: Sequence[Reliability]) -> Reliability:
@@ -46,11 +45,12 @@ def calibration_figure(tested: Predicted, name: str) -> Figure | None:
         title=f"{short_name(study.dataset)}: calibration",
         caption=(
             f"Accuracy against confidence in {N_BINS} equal bins, windows of all seeds together; below the diagonal a "
-            f"model is overconfident. Right: how the confidences are spread. In grey the other models. Expected "
-            f"calibration error in percent: {errors}. {study_caption(study)}"
+            f"model is overconfident. Right: how the confidences are spread. Thin grey lines: the other models. "
+            f"Expected calibration error in percent: {errors}. {study_setting(study)}"
         ),
         alt=f"Reliability diagram on {study.label}. Expected calibration error in percent: {errors}.",
         draw=lambda: draw(data, shown),
+        kind=study.kind,
     )
 
 
@@ -63,24 +63,18 @@ def draw(data: Mapping[str, Reliability], shown: Sequence[str]) -> "matplotlib.f
     order = [model for model in data if model not in colours] + list(shown)
     left.plot([0, 100], [0, 100], color=style.INK, linewidth=0.8, linestyle=":")
     for model in order:
-        _draw_model(data[model], model if model in colours else "", left, colours, forms)
-        confidence, share = _filled(data[model], "confidence"), _filled(data[model], "share")
-        right.plot(
-            confidence, share, forms.get(model, "-"), color=colours.get(model, style.GRID), markersize=3
-        )
+        looks: dict[str, Any] = {"fmt": "-", "color": style.OTHERS, "linewidth": 0.7}
+        if model in colours:
+            looks = {"fmt": forms[model], "color": colours[model], "markersize": 3}
+        form = looks.pop("fmt")
+        label = model if model in colours else "_" if model != order[0] else "other models"
+        confidence = _filled(data[model], "confidence")
+        left.plot(confidence, _filled(data[model], "accuracy"), form, label=label, **looks)
+        right.plot(confidence, _filled(data[model], "share"), form, **looks)
     left.set(xlabel="confidence (%)", ylabel="accuracy (%)", xlim=(0, 100), ylim=(0, 100))
     right.set(xlabel="confidence (%)", ylabel="windows (%)", xlim=(0, 100), ylim=(0, None))
     figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return figure
-
-
-def _draw_model(
-    one: Reliability, label: str, axes: "Axes", colours: Mapping[str, str], forms: Mapping[str, str]
-) -> None:
-    axes.plot(
-        _filled(one, "confidence"), _filled(one, "accuracy"), forms.get(label, "-"), markersize=3,
-        color=colours.get(label, style.GRID), label=label or "_other",
-    )  # fmt: skip
 
 
 def _filled(one: Reliability, field: str) -> np.ndarray:

@@ -1,35 +1,56 @@
 """What captions say of numbers: data, split, seeds, deviation, recipe and device, from the records themselves."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
+from bench.reports import kinds
 from bench.reports.suite import Study, Suite, short_name
 from bench.results.aggregate import DDOF
+from bench.results.bootstrap import distinct_draws
 from bench.results.record import Record
-
-KINDS = {
-    "whole": "whole dataset",
-    "excerpt": "EXCERPT of the dataset",
-    "simulated": "SIMULATED data: the scores mean nothing",
-}
 
 
 def study_caption(study: Study) -> str:
-    """Return the caption of test scores on one dataset."""
+    """Return the caption of test scores on one dataset, as means and deviations."""
     return f"Test scores in percent, {spread(study.seeds)}. {data(study)} {conditions([study])}"
 
 
+def study_setting(study: Study) -> str:
+    """Return what a caption says of one dataset beside what is shown: seeds, data, recipe and device."""
+    return f"{_seeds(study.seeds)}. {data(study)} {conditions([study])}"
+
+
 def suite_caption(suite: Suite, studies: Sequence[Study]) -> str:
-    """Return the caption of test scores on several datasets."""
-    seeds = {study.seeds for study in studies}
-    if len(seeds) == 1:
+    """Return the caption of test scores on several datasets, as means and deviations."""
+    if len({study.seeds for study in studies}) == 1:
         over = spread(studies[0].seeds)
     else:
-        each = "; ".join(f"{short_name(study.dataset)} {numbers(study.seeds)}" for study in studies)
-        over = f"mean and sample standard deviation (ddof {DDOF}) over seeds, which differ: {each}"
+        over = f"mean and sample standard deviation (ddof {DDOF}) over seeds, which differ: {_each_seeds(studies)}"
+    return f"Test scores in percent, {over}. {_suite_conditions(suite, studies)}"
+
+
+def suite_setting(suite: Suite, studies: Sequence[Study]) -> str:
+    """Return what a caption says of several datasets beside what is shown."""
+    same = len({study.seeds for study in studies}) == 1
+    seeds = _seeds(studies[0].seeds) if same else f"Seeds differ: {_each_seeds(studies)}"
+    return f"{seeds}. {_suite_conditions(suite, studies)}"
+
+
+def _suite_conditions(suite: Suite, studies: Sequence[Study]) -> str:
     left_out = ""
     if suite.n_left_out:
-        left_out = f" {suite.n_left_out} comparisons under changed settings or data have tables of their own."
-    return f"Test scores in percent, {over}. {datasets(studies)} {conditions(studies)}{left_out}"
+        left_out = (
+            f" {plural(suite.n_left_out, 'comparison')} under changed settings or data in tables apart."
+        )
+    return f"{datasets(studies)} {conditions(studies)}{left_out}"
+
+
+def _seeds(seeds: Sequence[int]) -> str:
+    return f"Seed{'s' if len(seeds) > 1 else ''} {numbers(seeds)}"
+
+
+def _each_seeds(studies: Iterable[Study]) -> str:
+    return "; ".join(f"{short_name(study.dataset)} {numbers(study.seeds)}" for study in studies)
 
 
 def spread(seeds: Sequence[int]) -> str:
@@ -44,35 +65,34 @@ def data(study: Study) -> str:
     description = study.record.data
     test = description.parts["test"]
     return (
-        f"Data: {KINDS[description.kind]} ({description.version}). Split: {description.split_origin}, "
-        f"{test.n_subjects} test subjects, {test.n_windows} test windows."
+        f"Data: {kinds.SENTENCES[description.kind]} ({description.version}). Split: {description.split_origin}, "
+        f"{plural(test.n_subjects, 'test subject')}, {plural(test.n_windows, 'test window')}."
     )
 
 
 def datasets(studies: Sequence[Study]) -> str:
-    """Say for several datasets what was tested on."""
-    each = []
+    """Say for several datasets what was tested on; what they share is said once."""
+    same: dict[str, list[str]] = defaultdict(list)
     for study in studies:
         description, test = study.record.data, study.record.data.parts["test"]
-        kind = {"whole": "whole", "excerpt": "EXCERPT", "simulated": "SIMULATED, scores mean nothing"}
-        each.append(
-            f"{short_name(study.dataset)} {kind[description.kind]}, split {description.split_origin}, "
-            f"{test.n_subjects} test subjects"
-        )
+        said = f"{kinds.SHORT[description.kind]}, split {description.split_origin}"
+        same[said].append(f"{short_name(study.dataset)} {test.n_subjects}")
+    each = [f"{said}, test subjects: {', '.join(names)}" for said, names in same.items()]
     return f"Data: {'; '.join(each)}."
 
 
 def conditions(studies: Sequence[Study]) -> str:
-    """Say recipe, changed settings and devices."""
+    """Say recipe, changed settings and devices; settings that several datasets share are said once."""
     recipe = studies[0].comparison.condition.recipe
-    changes = {study.comparison.condition.changes for study in studies}
-    if len(changes) == 1:
-        changed = f", changed: {next(iter(changes))}" if next(iter(changes)) else ""
+    same: dict[str, list[str]] = defaultdict(list)
+    for study in studies:
+        same[study.comparison.condition.changes].append(short_name(study.dataset))
+    if len(same) == 1:
+        changes = next(iter(same))
+        changed = f", changed: {changes}" if changes else ""
     else:
-        each = [
-            f"{short_name(one.dataset)} {one.comparison.condition.changes or 'nothing'}" for one in studies
-        ]
-        changed = f", changed: {'; '.join(each)}"
+        each = [f"{', '.join(names)}: {changes or 'nothing'}" for changes, names in same.items()]
+        changed = f", changed on {'; on '.join(each)}"
     return (
         f"Recipe: {recipe}{changed}. Device: {devices(one for s in studies for one in s.comparison.records)}."
     )
@@ -88,8 +108,27 @@ def numbers(seeds: Iterable[int]) -> str:
     return ", ".join(map(str, seeds)) or "none"
 
 
+def plural(number: int, noun: str) -> str:
+    """Return a number with its noun, which takes an s unless there is one."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def small_test(study: Study) -> str:
+    """Say how little a test on few subjects shows, of scores and of intervals."""
+    n_subjects = study.record.data.parts["test"].n_subjects
+    name = short_name(study.dataset)
+    if n_subjects == 1:
+        return (
+            f"{name}: only 1 test subject, differences between models are mostly chance and have no interval"
+        )
+    return (
+        f"{name}: only {n_subjects} test subjects, differences between models are mostly chance and their intervals, "
+        f"from {distinct_draws(n_subjects):,} different draws, too narrow to be relied on"
+    )
+
+
 def data_remarks(study: Study) -> list[str]:
-    """Return what a reader must know of a test split before comparing scores on it."""
+    """Return what a reader must know of a study before comparing scores in it."""
     remarks = []
     description, test = study.record.data, study.record.data.parts["test"]
     pairs = zip(description.class_names, test.windows_per_class, strict=True)
@@ -97,10 +136,12 @@ def data_remarks(study: Study) -> list[str]:
     if absent:
         remarks.append(f"no test window of {', '.join(absent)}: left out of the macro means")
     if study.test_is_small:
-        remarks.append(
-            f"{short_name(study.dataset)}: only {test.n_subjects} test subjects, "
-            "differences between models are mostly chance"
-        )
+        remarks.append(small_test(study))
     if study.comparison.n_superseded:
         remarks.append(f"{study.comparison.n_superseded} records of earlier revisions are left out")
+    for model, seeds in study.further_seeds.items():
+        also = plural(len(seeds), "further seed")
+        remarks.append(
+            f"{model} on {short_name(study.dataset)}: {also} left out ({numbers(seeds)}), which others lack"
+        )
     return remarks

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from bench.reports import style
 from bench.reports.figure import Figure
+from bench.reports.kinds import least_real
 from bench.reports.suite import short_name
 from bench.results import published
 from bench.results.centralization import CentralizationRecord, Choice, Index, Reading
@@ -36,6 +37,7 @@ def centralization_figure(records: Sequence[CentralizationRecord], caption: str)
             "dynamic one, each as published and as measured under every choice."
         ),
         draw=lambda: draw(shown),
+        kind=least_real(record.kind for record in shown),
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.reports import style
-from bench.reports.caption import study_caption
+from bench.reports.caption import study_setting
 from bench.reports.figure import Figure
 from bench.reports.pair import models_in_detail
 from bench.reports.predicted import Predicted
@@ -59,7 +59,7 @@ def confusion_figure(tested: Predicted, name: str) -> Figure | None:
         title=f"{short_name(study.dataset)}: confusion matrices",
         caption=(
             f"Percent of each true class (rows) by predicted class; counts summed over seeds in brackets. MedMamba and "
-            f"its best rival by macro F1, or the best two without MedMamba. {study_caption(study)}"
+            f"its best rival by macro F1, or the best two without MedMamba. {study_setting(study)}"
         ),
         alt=(
             f"Confusion matrices on {study.label}. {data[0].title}: percent right per true class "
@@ -69,6 +69,7 @@ def confusion_figure(tested: Predicted, name: str) -> Figure | None:
             + "."
         ),
         draw=lambda: draw(data, tested.class_names),
+        kind=study.kind,
     )
 
 

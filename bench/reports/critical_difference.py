@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.reports import style
-from bench.reports.caption import suite_caption
+from bench.reports.caption import suite_setting
 from bench.reports.figure import Figure
-from bench.reports.ranks import complete_scores
+from bench.reports.kinds import least_real
+from bench.reports.ranks import Scores, complete_scores
 from bench.reports.significance import ALPHA, METRIC_TITLES
 from bench.reports.suite import OURS, Suite
 from bench.results.statistics import average_ranks, indistinct_groups, nemenyi_critical_difference
@@ -32,6 +33,7 @@ class Diagram:
     n_datasets: int
     critical_difference: float
     groups: tuple[tuple[int, int], ...]
+    scores: Scores
 
 
 def diagram(suite: Suite, metric: str) -> Diagram | None:
@@ -50,6 +52,7 @@ def diagram(suite: Suite, metric: str) -> Diagram | None:
         n_datasets,
         critical,
         tuple((group[0], group[-1]) for group in groups),
+        scores,
     )
 
 
@@ -58,7 +61,8 @@ def critical_difference_figure(suite: Suite, metric: str, name: str) -> Figure |
     data = diagram(suite, metric)
     if data is None:
         return None
-    studies = suite.complete_studies(suite.models)
+    scores = data.scores
+    without = f"Ranked without {scores.left_out}. " if scores.left_out else ""
     everyone = data.groups == ((0, len(data.models) - 1),)
     verdict = "No two models differ by more than the critical difference." if everyone else ""
     return Figure(
@@ -67,7 +71,8 @@ def critical_difference_figure(suite: Suite, metric: str, name: str) -> Figure |
         caption=(
             f"Average ranks over N = {data.n_datasets} datasets, 1 is best; models under one bar are within the "
             f"critical difference CD = {data.critical_difference:.2f} of Nemenyi's test at alpha = {ALPHA:g}. "
-            f"{verdict} With so few datasets only very large differences could show. {suite_caption(suite, studies)}"
+            f"{verdict} With so few datasets only very large differences could show. "
+            f"{without}{suite_setting(suite, scores.studies)}"
         ),
         alt=(
             f"Critical-difference diagram of {len(data.models)} models over {data.n_datasets} datasets, critical "
@@ -76,6 +81,7 @@ def critical_difference_figure(suite: Suite, metric: str, name: str) -> Figure |
             + "."
         ),
         draw=lambda: draw(data),
+        kind=least_real(study.kind for study in scores.studies),
     )
 
 

@@ -1,16 +1,22 @@
-"""Results on one dataset as dots: every model's accuracy and F1 with seeds and deviation, the published beside."""
+"""Results on one dataset as dots: every model's accuracy and F1 with interval and seeds, the published beside."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from bench.reports import style
-from bench.reports.caption import data_remarks, study_caption
+from bench.reports.caption import data_remarks, plural, study_setting
 from bench.reports.chance import majority_scores, stratified_scores
 from bench.reports.figure import Figure
+from bench.reports.predicted import Predicted
+from bench.reports.significance import LEVEL, N_RESAMPLES, named_generator
 from bench.reports.suite import OURS, Study, short_name
 from bench.results import published
 from bench.results.aggregate import METRICS
+from bench.results.bootstrap import confusion_by_subject, score_interval
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -21,11 +27,15 @@ _SHOWN = {"accuracy": "Accuracy (%)", "f1": "Macro F1 (%)"}
 
 @dataclass(frozen=True)
 class Dot:
-    """One model in one panel, in percent: mean, deviation and every seed's score, and the published mean and std."""
+    """One model in one panel, in percent.
+
+    `mean` is over seeds, `interval` over test subjects (None without predictions, or where one subject was tested),
+    `runs` are every seed's score, `published` the paper's mean and deviation.
+    """
 
     model: str
     mean: float
-    std: float
+    interval: tuple[float, float] | None
     runs: tuple[float, ...]
     complete: bool
     published: tuple[float, float] | None
@@ -40,40 +50,44 @@ class Panel:
     chance: tuple[float, float]
 
 
-def panels(study: Study) -> list[Panel]:
-    """Return the data of the figure; models are in the same order in all panels, by F1."""
-    order = sorted(study.groups, key=lambda model: _mean(study, model, "f1"), reverse=True)
+def panels(tested: Predicted) -> list[Panel]:
+    """Return the data of the figure; models are in the same order in all panels, complete ones first, by F1."""
+    study = tested.study
+    order = sorted(study.groups, key=lambda one: (not study.is_complete(one), -_mean(study, one, "f1")))
     counts = study.record.data.parts["test"].windows_per_class
+    by_subject = {model: _by_subject(tested, model) for model in order if tested.is_complete(model)}
     result = []
     for metric, title in _SHOWN.items():
         position = METRICS.index(metric)
         chance = tuple(
             100 * (scores(counts)[position] or 0.0) for scores in (majority_scores, stratified_scores)
         )
-        dots = tuple(dot for model in order if (dot := _dot(study, model, metric)))
+        dots = tuple(dot for model in order if (dot := _dot(study, model, metric, by_subject.get(model))))
         result.append(Panel(title, dots, (chance[0], chance[1])))
     return result
 
 
-def results_figure(study: Study, name: str) -> Figure | None:
+def results_figure(tested: Predicted, name: str) -> Figure | None:
     """Return the figure of a dataset, or None where no model has a score."""
-    data = panels(study)
+    data, study = panels(tested), tested.study
     if not data[0].dots:
         return None
-    best = data[1].dots[0]
+    best = next((dot for dot in data[1].dots if dot.complete), None)
+    highest = f" Highest macro F1: {best.model} with {best.mean:.1f} percent." if best else ""
     return Figure(
         name=name,
         title=f"{short_name(study.dataset)}: results",
         caption=(
-            f"{study_caption(study)} Dot and bar: mean and standard deviation; small ticks: single seeds; open "
-            "diamond: published value with its deviation, not measured here; cross: seeds are missing, "
-            f"not to be compared; dotted lines: majority class and stratified guess. {'. '.join(data_remarks(study))}"
+            f"Dot: mean over seeds; bar: {LEVEL:.0%} interval from {N_RESAMPLES} draws of whole test subjects, seeds "
+            "averaged; small ticks: single seeds; open diamond: published value with its deviation, not measured here; "
+            "cross: seeds are missing, not to be compared; dotted lines: majority class and stratified guess. "
+            f"{study_setting(study)} {'. '.join(data_remarks(study))}"
         ),
         alt=(
-            f"Dot plot of accuracy and macro F1 of {len(data[0].dots)} models on {study.label}. Highest macro F1: "
-            f"{best.model} with {best.mean:.1f} percent."
+            f"Dot plot of accuracy and macro F1 of {plural(len(data[0].dots), 'model')} on {study.label}.{highest}"
         ),
         draw=lambda: draw(data),
+        kind=study.kind,
     )
 
 
@@ -116,25 +130,45 @@ def draw_panel(panel: Panel, axes: "Axes") -> None:
 def _draw_measured(
     rows: Sequence[tuple[int, Dot]], axes: "Axes", label: str, marker: str, colour: str
 ) -> None:
-    """Draw means with their deviations, and a tick for each seed."""
-    axes.errorbar(
-        [dot.mean for _, dot in rows], [row for row, _ in rows], xerr=[dot.std for _, dot in rows],
-        fmt=marker, color=colour, elinewidth=1.2, label=label,
-    )  # fmt: skip
+    """Draw means with their intervals, and a tick for each seed."""
+    for row, dot in rows:
+        if dot.interval is not None:
+            axes.plot(dot.interval, [row, row], color=colour, linewidth=1.2)
+    axes.plot(
+        [dot.mean for _, dot in rows],
+        [row for row, _ in rows],
+        marker,
+        color=colour,
+        linestyle="none",
+        label=label,
+    )
     runs = [(run, row) for row, dot in rows for run in dot.runs]
     axes.plot(*zip(*runs, strict=True), "|", color=colour, markersize=5, markeredgewidth=0.6)
 
 
-def _dot(study: Study, model: str, metric: str) -> Dot | None:
+def _by_subject(tested: Predicted, model: str) -> NDArray[np.float64]:
+    """Return the confusions of a model's seeds, subject by subject, (n_seeds, n_subjects, n_classes, n_classes)."""
+    assert tested.label is not None
+    assert tested.grouping is not None
+    n_classes = len(tested.class_names)
+    return confusion_by_subject(tested.label, tested.predicted(model), tested.grouping.codes, n_classes)
+
+
+def _dot(study: Study, model: str, metric: str, by_subject: NDArray[np.float64] | None) -> Dot | None:
     group = study.groups[model]
     score = group.score(metric)
     if score is None:
         return None
+    interval = None
+    if by_subject is not None:
+        rng = named_generator("score", study.dataset, model, metric)
+        found = score_interval(by_subject, metric, rng, N_RESAMPLES, LEVEL)
+        interval = (100 * found.low, 100 * found.high) if found.n_units > 1 else None
     printed = published.lookup(study.dataset, model, metric)
     return Dot(
         model=model,
         mean=100 * score.mean,
-        std=100 * (score.std or 0.0),
+        interval=interval,
         runs=tuple(100 * getattr(one.metrics.test, metric) for one in group.records if one.metrics),
         complete=study.is_complete(model),
         published=(printed.mean, printed.std) if printed else None,

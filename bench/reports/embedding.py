@@ -12,6 +12,7 @@ from bench.reports import style
 from bench.reports.analysed import data_caption
 from bench.reports.caption import numbers
 from bench.reports.figure import Figure
+from bench.reports.kinds import least_real
 from bench.reports.suite import in_paper_order, in_report_order, short_name
 from bench.reports.table import Block, Cell, Row, Table
 from bench.results.aggregate import DDOF
@@ -131,6 +132,7 @@ def _figure(maps: Sequence[Map], name: str, by: str) -> Figure:
         ),
         alt=f"Scatter plots of test windows, one per model and dataset, coloured by {by}. Clusters by: {said}.",
         draw=lambda: draw(maps, by),
+        kind=least_real(one.record.cells.data.kind for one in maps),
     )
 
 

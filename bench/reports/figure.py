@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bench.reports.kinds import STAMPS
 from bench.reports.style import figure_style, save_figure
 
 if TYPE_CHECKING:
@@ -15,7 +16,17 @@ if TYPE_CHECKING:
 class Figure:
     """One figure.
 
-    `name` is the stem of its files, `alt` says in words what it shows to who cannot see it, `draw` makes it.
+    Attributes
+    ----------
+    name
+        Stem of its files.
+    alt
+        What it shows, in words, for who cannot see it.
+    draw
+        Makes it.
+    kind
+        Kind of the data that it shows, that which says least where there are several (`kinds.least_real`). All but
+        whole data is named in the picture itself, which loses its caption when it is passed on.
     """
 
     name: str
@@ -23,9 +34,10 @@ class Figure:
     caption: str
     alt: str
     draw: Callable[[], "matplotlib.figure.Figure"]
+    kind: str = "whole"
 
     def write(self, folder: Path) -> list[Path]:
         """Draw the figure and write it as PDF, SVG and PNG."""
         with figure_style():
             figure = self.draw()
-        return save_figure(figure, folder, self.name)
+        return save_figure(figure, folder, self.name, STAMPS[self.kind])

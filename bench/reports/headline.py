@@ -3,11 +3,21 @@
 from collections.abc import Mapping
 
 from bench.reports.caption import data_remarks, suite_caption
+from bench.reports.chance import stratified_scores
 from bench.reports.main_results import score_cell
 from bench.reports.predicted import Predicted
 from bench.reports.significance import LEVEL, N_RESAMPLES, paired_cell
 from bench.reports.suite import OURS, Study, Suite
 from bench.reports.table import Block, Cell, Footnotes, Row, Table
+from bench.results.aggregate import METRICS
+
+_COLUMNS = ("best", "F1", "second", "F1", "guess", "F1", "lead", "how sure", "test subjects")
+_GROUPS = (
+    ("by macro F1, percent", 5),
+    ("MedMamba, percent", 1),
+    ("its lead over its best rival, points", 2),
+    ("", 1),
+)
 
 
 def headline(suite: Suite, tested: Mapping[str, Predicted], name: str) -> Table:
@@ -17,27 +27,21 @@ def headline(suite: Suite, tested: Mapping[str, Predicted], name: str) -> Table:
     """
     notes = Footnotes()
     rows = tuple(Row(study.label, _cells(study, tested.get(study.dataset), notes)) for study in suite.studies)
-    remarks = [remark for study in suite.studies for remark in data_remarks(study)]
+    for study in suite.studies:
+        for remark in data_remarks(study):
+            notes.number(remark)
     return Table(
         name=name,
         title="Who wins where",
-        columns=(
-            "best",
-            "F1",
-            "second",
-            "F1",
-            "MedMamba's F1",
-            "lead over best rival",
-            "how sure",
-            "test subjects",
-        ),
-        groups=(("by macro F1, percent", 4), ("MedMamba, percentage points", 3), ("", 1)),
+        columns=_COLUMNS,
+        groups=_GROUPS,
         blocks=(Block("", rows),),
         caption=(
-            f"{suite_caption(suite, suite.studies)} Only models that have every seed. Lead: with a {LEVEL:.0%} "
-            f"interval from {N_RESAMPLES} draws of test subjects."
+            "Best and second of the models that have every seed; guess: expected F1 of guessing each class with its "
+            f"share. Lead: with a {LEVEL:.0%} interval from {N_RESAMPLES} draws of test subjects; the rival is the one "
+            f"with the highest F1 on these same test windows. {suite_caption(suite, suite.studies)}"
         ),
-        footnotes=(*notes.texts, *remarks),
+        footnotes=notes.texts,
         corner="Dataset",
     )
 
@@ -54,13 +58,25 @@ def _cells(study: Study, tested: Predicted | None, notes: Footnotes) -> tuple[Ce
             cells.extend([Cell(text=order[place]), score_cell(study.groups[order[place]], "f1")])
         else:
             cells.extend([Cell(), Cell()])
-    lead = Cell()
-    rivals = [model for model in order if model != OURS]
+    guess = stratified_scores(study.record.data.parts["test"].windows_per_class)[METRICS.index("f1")] or 0.0
     ours = score_cell(study.groups[OURS], "f1") if OURS in scores else Cell()
-    if OURS in scores and rivals and tested is not None:
-        lead = paired_cell(tested, rivals[0], "f1", notes)
+    lead = _lead(order, tested, notes)
+    is_above = bool(order) and scores[order[0]] > guess
+    sure = Cell(text=_certainty(study, lead, is_above=is_above))
     n_subjects = study.record.data.parts["test"].n_subjects
-    return (*cells, ours, lead, Cell(text=_certainty(study, lead)), Cell(text=str(n_subjects)))
+    return (*cells, Cell(100 * guess), ours, lead, sure, Cell(text=str(n_subjects)))
+
+
+def _lead(order: list[str], tested: Predicted | None, notes: Footnotes) -> Cell:
+    """Return MedMamba's lead over its best rival; without MedMamba that of the best model over the second, noted."""
+    if tested is None or len(order) < 2:
+        return Cell()
+    if OURS in order:
+        return paired_cell(tested, next(model for model in order if model != OURS), "f1", notes)
+    lead = paired_cell(tested, order[1], "f1", notes, model=order[0])
+    said = f"{tested.study.label}: no complete MedMamba; the lead is that of {order[0]} over {order[1]}"
+    number = notes.number(said)
+    return Cell(lead.mean, mark=lead.mark, note=number, low=lead.low, high=lead.high)
 
 
 def _f1(study: Study, model: str) -> float | None:
@@ -69,13 +85,15 @@ def _f1(study: Study, model: str) -> float | None:
     return None if score is None else score.mean
 
 
-def _certainty(study: Study, lead: Cell) -> str:
-    """Say in words what the interval of the lead means."""
+def _certainty(study: Study, lead: Cell, *, is_above: bool) -> str:
+    """Say in words what the interval of the lead means, and before it what takes its meaning away."""
     if study.record.data.kind == "simulated":
         return "simulated: means nothing"
-    if lead.low is None or lead.high is None:
-        return "no interval"
-    if study.test_is_small:
+    if not is_above:
+        return "best is no better than a guess"
+    if lead.is_empty:
+        return "nothing to compare"
+    if study.test_is_small or lead.low is None or lead.high is None:
         return "too few subjects to say"
     if lead.low > 0:
         return "ahead: interval above zero"

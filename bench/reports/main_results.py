@@ -2,7 +2,7 @@
 
 from bench.reports.caption import data_remarks, study_caption
 from bench.reports.chance import majority_scores, stratified_scores
-from bench.reports.suite import Study
+from bench.reports.suite import Study, in_paper_order, is_of_paper
 from bench.reports.table import Block, Cell, Footnotes, Row, Table, mark_best
 from bench.results import published
 from bench.results.aggregate import METRICS, Group
@@ -35,8 +35,16 @@ def main_results(study: Study, name: str) -> Table:
         columns=COLUMNS,
         blocks=tuple(block for block in blocks if block.rows),
         caption=study_caption(study),
-        footnotes=(*notes.texts, *data_remarks(study)),
+        footnotes=(*notes.texts, *_not_run(study), *data_remarks(study)),
     )
+
+
+def _not_run(study: Study) -> list[str]:
+    """Name the paper's models that are not here, where the paper has results of the dataset."""
+    if not is_of_paper(study.comparison.condition.recipe, study.dataset):
+        return []
+    absent = [model for model in in_paper_order(published.models()) if model not in study.groups]
+    return [f"models of the paper not run: {', '.join(absent)}"] if absent else []
 
 
 def score_cells(group: Group, note: int | None = None) -> tuple[Cell, ...]:

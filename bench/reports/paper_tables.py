@@ -1,7 +1,8 @@
 """The paper's two main tables from records: ECG with a row per model, EEG and activity with a row per metric.
 
 Source: tables main_results1 and main_results2 of the paper, whose orientations are kept. A model that lacks a seed
-has a dash with a footnote; its mean over the other seeds is in the table of the dataset.
+has a dash with a footnote; its mean over the other seeds is in the table of the dataset. Under the paper's recipe its
+models and datasets that were not run are shown as missing, so that a part of the grid never looks whole.
 """
 
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ from bench.reports.suite import Study, Suite, in_paper_order, short_name
 from bench.reports.table import Block, Cell, Footnotes, Row, Table, mark_best, mark_cells
 from bench.results import published
 from bench.results.aggregate import METRICS
+from bench.results.comparability import PAPER_RECIPE
 
 ECG = ("ptb", "ptb-xl")
 EEG_AND_ACTIVITY = ("adftd", "apava", "sleep-edf", "uci-har")
@@ -23,7 +25,7 @@ def ecg_table(suite: Suite, name: str) -> Table | None:
     studies = _studies(suite, ECG)
     if not studies:
         return None
-    models, notes = _models(studies), Footnotes()
+    models, notes = _models(suite, studies), Footnotes()
     ranks = rank_cells(studies, models, METRICS, notes)
     measured = mark_best(
         tuple(
@@ -43,7 +45,7 @@ def ecg_table(suite: Suite, name: str) -> Table | None:
             Block(PUBLISHED, _published_rows(studies, models, notes)),
         ),
         caption=suite_caption(suite, studies),
-        footnotes=(*notes.texts, *_remarks(studies)),
+        footnotes=(*notes.texts, *_remarks(suite, studies, ECG)),
     )
 
 
@@ -52,7 +54,7 @@ def eeg_table(suite: Suite, name: str) -> Table | None:
     studies = _studies(suite, EEG_AND_ACTIVITY)
     if not studies:
         return None
-    models, notes = _models(studies), Footnotes()
+    models, notes = _models(suite, studies), Footnotes()
     empty = (Cell(text=""),) * 2
     ranks = rank_cells(studies, models, METRICS, notes)
     blocks: list[Block] = []
@@ -75,7 +77,7 @@ def eeg_table(suite: Suite, name: str) -> Table | None:
         corner="Metric",
         blocks=tuple(blocks),
         caption=suite_caption(suite, studies),
-        footnotes=(*notes.texts, *_remarks(studies)),
+        footnotes=(*notes.texts, *_remarks(suite, studies, EEG_AND_ACTIVITY)),
     )
 
 
@@ -83,14 +85,17 @@ def _studies(suite: Suite, datasets: Sequence[str]) -> list[Study]:
     return [study for name in datasets if (study := suite.study(name))]
 
 
-def _models(studies: Sequence[Study]) -> tuple[str, ...]:
-    return in_paper_order({model for study in studies for model in study.groups})
+def _models(suite: Suite, studies: Sequence[Study]) -> tuple[str, ...]:
+    """Return the models that were run and, under the paper's recipe, those of the paper."""
+    expected = published.models() if suite.recipe == PAPER_RECIPE else ()
+    return in_paper_order({model for study in studies for model in study.groups} | set(expected))
 
 
 def _cells(study: Study, model: str, notes: Footnotes) -> tuple[Cell, ...]:
     """Return a model's scores on a dataset, or a dash for each with a note that says what is missing."""
     if not study.is_complete(model):
-        return (Cell(note=notes.number(study.gap(model))),) * len(METRICS)
+        gap = study.gap(model) if model in study.groups else "not run"
+        return (Cell(note=notes.number(gap)),) * len(METRICS)
     return tuple(score_cell(study.groups[model], metric) for metric in METRICS)
 
 
@@ -130,5 +135,7 @@ def _published_rows(studies: Sequence[Study], models: Sequence[str], notes: Foot
     )
 
 
-def _remarks(studies: Sequence[Study]) -> list[str]:
-    return [remark for study in studies for remark in data_remarks(study)]
+def _remarks(suite: Suite, studies: Sequence[Study], wanted: Sequence[str]) -> list[str]:
+    absent = [short_name(name) for name in wanted if suite.study(name) is None]
+    missing = [f"not run: {', '.join(absent)}"] if absent and suite.recipe == PAPER_RECIPE else []
+    return [*missing, *(remark for study in studies for remark in data_remarks(study))]

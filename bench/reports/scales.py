@@ -3,9 +3,9 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from bench.reports.caption import KINDS
 from bench.reports.chance import majority_scores, stratified_scores
 from bench.reports.figure import Figure
+from bench.reports.kinds import SENTENCES
 from bench.reports.scales_figure import draw
 from bench.reports.suite import short_name
 from bench.reports.table import Block, Cell, Row, Table
@@ -135,6 +135,7 @@ def scales_figure(record: ScalesRecord) -> Figure:
         ),
         alt=f"Three panels: frequency response, energy by band, macro F1 with branches silenced. {words}.",
         draw=lambda: draw(record),
+        kind=record.about.data.kind,
     )
 
 
@@ -222,6 +223,6 @@ def _seeds(record: ScalesRecord) -> str:
     changed = f", changed: {about.changes}" if about.changes else ""
     return (
         f"Mean and sample standard deviation (ddof {DDOF}) over seeds {', '.join(map(str, about.seeds))}; "
-        f"{record.n_windows} test windows{drawn}. Data: {KINDS[about.data.kind]} ({about.data.version}). "
+        f"{record.n_windows} test windows{drawn}. Data: {SENTENCES[about.data.kind]} ({about.data.version}). "
         f"Recipe: {about.recipe}{changed}."
     )

@@ -6,7 +6,7 @@ Source: tables dataset_summary and model_config_all of the paper.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bench.reports.caption import KINDS
+from bench.reports.kinds import SENTENCES
 from bench.reports.suite import OURS, Study, Suite, short_name
 from bench.reports.table import Block, Cell, Footnotes, Row, Table
 from bench.results import published
@@ -57,7 +57,7 @@ def dataset_summary(suite: Suite, name: str) -> Table:
         blocks=(Block("used here", measured), Block("published (MedMamba paper)", printed)),
         caption=(
             f"Counts after preprocessing; a window is what the paper calls a sample; train, validation and test in "
-            f"windows, split by subject. {'; '.join(KINDS[kind] for kind in kinds)}."
+            f"windows, split by subject. {'; '.join(SENTENCES[kind] for kind in kinds)}."
         ),
         footnotes=notes.texts,
         corner="Dataset",

@@ -6,20 +6,30 @@ model and metric, so that a report is the same when it is rendered again.
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from bench.reports.caption import suite_caption
+from bench.reports.caption import small_test, suite_setting
 from bench.reports.predicted import Predicted
 from bench.reports.ranks import Scores, complete_scores
 from bench.reports.suite import OURS, Study, Suite, short_name
 from bench.reports.table import Block, Cell, Footnotes, Row, Table
 from bench.results import statistics
-from bench.results.bootstrap import PairedPredictions, distinct_draws, paired_difference, stratified_bootstrap
+from bench.results.bootstrap import (
+    Interval,
+    PairedPredictions,
+    distinct_draws,
+    paired_difference,
+    stratified_bootstrap,
+)
 
 LEVEL = 0.95
 ALPHA = 0.05
 N_RESAMPLES = 600
+TIE = 1e-4
+"""Mean scores less than this apart are a tie: a hundredth of a percentage point, as printed."""
+
 METRIC_TITLES = {"accuracy": "accuracy", "f1": "macro F1"}
 
 
@@ -40,7 +50,7 @@ def paired_table(suite: Suite, tested: Sequence[Predicted], metric: str, name: s
         columns=tuple(short_name(study.dataset) for study in studies),
         blocks=(Block("MedMamba minus rival, percentage points [interval]", rows),),
         caption=(
-            f"{suite_caption(suite, studies)} {LEVEL:.0%} percentile intervals from {N_RESAMPLES} draws of whole test "
+            f"{suite_setting(suite, studies)} {LEVEL:.0%} percentile intervals from {N_RESAMPLES} draws of whole test "
             "subjects, seeds averaged: they speak of other subjects, not of other seeds. Bold: the interval excludes "
             f"zero; {len(rivals) * len(studies)} intervals, not corrected for their number."
         ),
@@ -49,35 +59,32 @@ def paired_table(suite: Suite, tested: Sequence[Predicted], metric: str, name: s
     )
 
 
-def paired_cell(tested: Predicted, rival: str, metric: str, notes: Footnotes) -> Cell:
-    """Return MedMamba's lead over a rival on one dataset, in points with its interval, or a dash with the reason."""
-    for model in (OURS, rival):
-        if not tested.is_complete(model):
-            gap = tested.study.gap(model) or f"{model} on {tested.study.dataset}: predictions are missing"
+def paired_cell(tested: Predicted, rival: str, metric: str, notes: Footnotes, model: str = OURS) -> Cell:
+    """Return a model's lead over a rival on one dataset, in points with its interval.
+
+    A dash with the reason where one of them is incomplete; no interval where one subject was tested.
+    """
+    for one in (model, rival):
+        if not tested.is_complete(one):
+            gap = tested.study.gap(one) or f"{one} on {tested.study.dataset}: predictions are missing"
             return Cell(note=notes.number(gap))
     assert tested.label is not None
     assert tested.grouping is not None
     pair = PairedPredictions(
-        tested.label, tested.grouping.codes, tested.predicted(OURS), tested.predicted(rival)
+        tested.label, tested.grouping.codes, tested.predicted(model), tested.predicted(rival)
     )
-    rng = _generator(tested.study.dataset, rival, metric)
-    interval = paired_difference(pair, metric, rng, N_RESAMPLES, LEVEL)
-    note = None
-    if interval.few_units:
-        note = notes.number(
-            f"{short_name(tested.study.dataset)}: {interval.n_units} test subjects have only "
-            f"{distinct_draws(interval.n_units):,} different draws; the interval is too narrow to be relied on"
-        )
+    interval = paired_difference(
+        pair, metric, named_generator(tested.study.dataset, rival, metric), N_RESAMPLES, LEVEL
+    )
+    note = notes.number(small_test(tested.study)) if interval.few_units else None
     mark = "best" if interval.excludes_zero and not interval.few_units else ""
-    return Cell(
-        100 * interval.estimate, mark=mark, note=note, low=100 * interval.low, high=100 * interval.high
-    )
+    return replace(_percent(interval), mark=mark, note=note)
 
 
 def rank_table(suite: Suite, metric: str, name: str) -> Table | None:
     """Return ranks per dataset and on average with Friedman's test; None with fewer than two models or datasets."""
     scores = complete_scores(suite.studies, suite.models, (metric,))
-    if len(scores.rows) < 2 or len(scores.models) < 2:
+    if len(scores.rows) < 2:
         return None
     ranks = np.array([statistics.average_ranks(row[None]) for row in scores.values])
     average = ranks.mean(axis=0)
@@ -86,19 +93,13 @@ def rank_table(suite: Suite, metric: str, name: str) -> Table | None:
         Row(scores.models[one], (*(Cell(float(rank)) for rank in ranks[:, one]), Cell(float(average[one]))))
         for one in order
     )
-    left_out = [
-        short_name(study.dataset)
-        for study in suite.studies
-        if study.dataset not in {dataset for dataset, _ in scores.rows}
-    ]
-    without = f"left out, a model being incomplete there: {', '.join(left_out)}"
     return Table(
         name=name,
         title=f"Ranks by {METRIC_TITLES[metric]}",
         columns=(*(short_name(dataset) for dataset, _ in scores.rows), "average"),
         blocks=(Block("rank, 1 is best; ties share the mean of their ranks", rows),),
-        caption=f"{suite_caption(suite, _ranked(suite, scores))} {_rank_sentences(scores)}",
-        footnotes=(without,) if left_out else (),
+        caption=f"{suite_setting(suite, scores.studies)} {_rank_sentences(scores)}",
+        footnotes=(f"ranked without {scores.left_out}",) if scores.left_out else (),
         unit="rank",
     )
 
@@ -127,62 +128,91 @@ def _rank_sentences(scores: Scores) -> str:
 def wins_table(suite: Suite, metric: str, name: str) -> Table | None:
     """Return wins, probability of improvement and interquartile means over datasets; None without MedMamba."""
     scores = complete_scores(suite.studies, suite.models, (metric,))
-    if OURS not in scores.models or len(scores.models) < 2 or not scores.rows:
+    if OURS not in scores.models or not scores.rows:
         return None
-    studies = _ranked(suite, scores)
-    if len({len(study.seeds) for study in studies}) > 1:
-        return None
-    runs = {model: _runs(studies, model, metric) for model in scores.models}
+    notes = Footnotes()
+    runs = {model: _runs(scores.studies, model, metric) for model in scores.models}
     ours = scores.values[:, scores.models.index(OURS)]
     rows = []
     for column, model in enumerate(scores.models):
-        cells = [_interquartile(runs[model], model, metric)]
+        cells = [_interquartile(runs[model], model, metric, notes)]
         if model == OURS:
             cells.extend([Cell()] * 4)
         else:
-            counts = statistics.win_tie_loss(ours, scores.values[:, column])
+            counts = statistics.win_tie_loss(ours, scores.values[:, column], TIE)
             cells.extend(Cell(text=str(count)) for count in counts)
-            better = statistics.probability_of_improvement(runs[OURS], runs[model])
-            cells.append(Cell(100 * better))
+            cells.append(_improvement(runs[OURS], runs[model], model, metric))
         rows.append(Row(model, tuple(cells)))
-    n_seeds = len(studies[0].seeds)
+    n_seeds = min(len(study.seeds) for study in scores.studies)
+    left_out = (f"compared without {scores.left_out}",) if scores.left_out else ()
     return Table(
         name=name,
-        title=f"MedMamba against each model by {METRIC_TITLES[metric]}, over {len(studies)} datasets",
+        title=f"MedMamba against each model by {METRIC_TITLES[metric]}, over {len(scores.rows)} datasets",
         columns=("interquartile mean", "wins", "ties", "losses", "P(MedMamba better)"),
         blocks=(Block("", tuple(rows)),),
         caption=(
-            f"{suite_caption(suite, studies)} Interquartile mean over all runs, {LEVEL:.0%} interval from "
-            f"{N_RESAMPLES} draws of seeds within datasets ({n_seeds} seeds: {distinct_draws(n_seeds)} different draws "
-            "each). Wins, ties and losses of MedMamba by mean over seeds. P: probability that a run of MedMamba "
-            "scores above a run of the other, averaged over datasets. A test of one pair over "
+            f"{suite_setting(suite, scores.studies)} Interquartile mean over all runs, in percent, and P, each with a "
+            f"{LEVEL:.0%} interval from {N_RESAMPLES} draws of seeds within datasets ({n_seeds} seeds: "
+            f"{distinct_draws(n_seeds)} different draws each). Wins, ties (less than {100 * TIE:g} points apart) and "
+            "losses of MedMamba by mean over seeds. P: probability that a run of MedMamba scores above a run of the "
+            "other, averaged over datasets. A test of one pair over "
             f"{n_seeds} seeds cannot give p below {statistics.smallest_signed_rank_p(n_seeds):.3g}."
         ),
+        footnotes=(*notes.texts, *left_out),
     )
 
 
-def _ranked(suite: Suite, scores: Scores) -> list[Study]:
-    datasets = {dataset for dataset, _ in scores.rows}
-    return [study for study in suite.studies if study.dataset in datasets]
+_Runs = Sequence[np.ndarray]
+"""Scores of all runs of a model: one array (n_seeds,) for each dataset."""
 
 
-def _runs(studies: Sequence[Study], model: str, metric: str) -> np.ndarray:
-    """Return the scores of all runs of a model, (n_seeds, n_datasets)."""
-    return np.array(
+def _runs(studies: Sequence[Study], model: str, metric: str) -> _Runs:
+    scores = [
         [
-            [getattr(one.metrics.test, metric) for one in study.groups[model].records if one.metrics]
-            for study in studies
+            value
+            for one in study.groups[model].records
+            if one.metrics and (value := getattr(one.metrics.test, metric)) is not None
         ]
-    ).T
+        for study in studies
+    ]
+    return [np.array(found) for found in scores if found]
 
 
-def _interquartile(runs: np.ndarray, model: str, metric: str) -> Cell:
-    rng = _generator("interquartile mean", model, metric)
-    interval = stratified_bootstrap(statistics.interquartile_mean, [runs], rng, N_RESAMPLES, LEVEL)
+def _is_balanced(runs: _Runs) -> bool:
+    return len({len(one) for one in runs}) == 1
+
+
+def _interquartile(runs: _Runs, model: str, metric: str, notes: Footnotes) -> Cell:
+    if not _is_balanced(runs):
+        return Cell(note=notes.number("datasets with more seeds would weigh more in this mean"))
+    rng = named_generator("interquartile mean", model, metric)
+    interval = stratified_bootstrap(
+        statistics.interquartile_mean, [np.stack(runs, axis=1)], rng, N_RESAMPLES, LEVEL
+    )
+    return _percent(interval)
+
+
+def _improvement(ours: _Runs, others: _Runs, model: str, metric: str) -> Cell:
+    """Return the probability of improvement, with an interval where all datasets have the same seeds."""
+    if not (_is_balanced(ours) and _is_balanced(others)):
+        pairs = zip(ours, others, strict=True)
+        each = [statistics.probability_of_improvement(a[:, None], b[:, None]) for a, b in pairs]
+        return Cell(100 * float(np.mean(each)))
+    rng = named_generator("probability of improvement", model, metric)
+    runs = [np.stack(one, axis=1) for one in (ours, others)]
+    return _percent(
+        stratified_bootstrap(statistics.probability_of_improvement, runs, rng, N_RESAMPLES, LEVEL)
+    )
+
+
+def _percent(interval: Interval) -> Cell:
+    """Return an interval in percent; without its ends where one unit was drawn from."""
+    if interval.n_units < 2:
+        return Cell(100 * interval.estimate)
     return Cell(100 * interval.estimate, low=100 * interval.low, high=100 * interval.high)
 
 
-def _generator(*names: str) -> np.random.Generator:
+def named_generator(*names: str) -> np.random.Generator:
     """Return a generator that depends on names only."""
     digest = hashlib.sha256("/".join(names).encode()).digest()
     return np.random.default_rng(int.from_bytes(digest[:8], "big"))

@@ -14,6 +14,7 @@ from bench.files import atomic_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from matplotlib.transforms import Bbox
 
 COLUMN_IN, PAGE_IN = 3.5, 7.16
 """Widths of a column and of a page, in inches."""
@@ -29,6 +30,9 @@ BASE_PT, SMALL_PT = 7.0, 6.5
 """Type sizes: labels, and what stands inside axes and legends."""
 
 PNG_DPI = 160
+
+STAMP_IN = 0.18
+"""Height of the strip that says what data a figure shows."""
 
 _SETTINGS: dict[str, Any] = {
     "font.family": ["DejaVu Sans"],
@@ -91,8 +95,11 @@ def new_figure(width_in: float, height_in: float) -> "Figure":
     return figure
 
 
-def save_figure(figure: "Figure", folder: Path, name: str) -> list[Path]:
-    """Write a figure as PDF, SVG and PNG without dates; return their paths in this order."""
+def save_figure(figure: "Figure", folder: Path, name: str, stamp: str = "") -> list[Path]:
+    """Write a figure as PDF, SVG and PNG without dates; return their paths in this order.
+
+    `stamp` is written over the figure, on a strip that is added for it: no figure need leave room.
+    """
     metadata: dict[str, dict[str, Any]] = {
         "pdf": {"CreationDate": None, "ModDate": None, "Producer": None, "Creator": None},
         "svg": {"Date": None, "Creator": None},
@@ -101,14 +108,25 @@ def save_figure(figure: "Figure", folder: Path, name: str) -> list[Path]:
     paths = []
     with figure_style():
         _lay_out_once(figure)
+        area = _stamped(figure, stamp) if stamp else None
         for suffix, fields in metadata.items():
             buffer = io.BytesIO()
             background = "white" if suffix == "png" else "none"
-            figure.savefig(buffer, format=suffix, metadata=fields, facecolor=background)
+            figure.savefig(buffer, format=suffix, metadata=fields, facecolor=background, bbox_inches=area)
             with atomic_file(folder / f"{name}.{suffix}") as temporary:
                 temporary.write_bytes(buffer.getvalue())
             paths.append(folder / f"{name}.{suffix}")
     return paths
+
+
+def _stamped(figure: "Figure", stamp: str) -> "Bbox":
+    """Write the stamp above a figure whose layout is final; return the area to save, in inches."""
+    from matplotlib.transforms import Bbox
+
+    width, height = figure.get_size_inches()
+    middle = 1 + STAMP_IN / 2 / height
+    figure.text(0.5, middle, stamp, ha="center", va="center", fontsize=BASE_PT, weight="bold", color=INK)
+    return Bbox([[0, 0], [width, height + STAMP_IN]])
 
 
 def _lay_out_once(figure: "Figure") -> None:

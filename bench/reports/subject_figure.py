@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.reports import style
-from bench.reports.caption import study_caption
+from bench.reports.caption import plural, study_setting
 from bench.reports.figure import Figure
 from bench.reports.predicted import Predicted
 from bench.reports.suite import OURS, short_name
@@ -43,14 +43,15 @@ def subject_figure(tested: Predicted, name: str) -> Figure | None:
         name=name,
         title=f"{short_name(study.dataset)}: accuracy by test subject",
         caption=(
-            f"One dot for each of {len(data[first])} test subjects: percent of its windows that are right, averaged "
-            f"over seeds; the upright line is the median subject. {study_caption(study)}"
+            f"One dot for each of {plural(len(data[first]), 'test subject')}: percent of its windows that "
+            f"are right, averaged over seeds; the upright line is the median subject. {study_setting(study)}"
         ),
         alt=(
             f"Accuracy of every test subject on {study.label} for {len(data)} models. {first}: median "
             f"{np.median(data[first]):.0f}, lowest {lowest[first]:.0f} percent."
         ),
         draw=lambda: draw(data),
+        kind=study.kind,
     )
 
 
@@ -70,7 +71,7 @@ def draw_strips(data: Strips, axes: "Axes") -> None:
         colour = style.OURS if model == OURS else style.FAINT
         axes.plot(
             values, row + jitter, "o", color=colour, markersize=2.2, alpha=alpha, markeredgewidth=0,
-            rasterized=n_dots > _VECTOR_DOTS,
+            rasterized=n_dots > _VECTOR_DOTS, zorder=3,  # a single subject is not hidden by its own median
         )  # fmt: skip
         axes.vlines(np.median(values), row - 0.36, row + 0.36, color=style.INK, linewidth=1.4)
     axes.set_yticks(range(len(data)), list(data))

@@ -1,22 +1,30 @@
 """Which comparisons stand side by side in a report: one per dataset, all of one recipe, and what they lack.
 
-An average over seeds is complete when it has every seed that any model has on that dataset. Only complete
-averages are marked, ranked or set against each other; of the rest the reports say what is missing.
+Three rules keep averages over different cells apart:
+
+- Seeds. The seeds of a study are those that more than half of its models have a record of, whatever its outcome, and
+  those of the paper that exactly half have. All models are averaged over these; records of further seeds are left out
+  and named. Reduced models of the ablation have no vote.
+- Completeness. A model is complete when it has scores of all seeds of the study. Only complete averages are marked,
+  ranked or set against each other; of the rest the reports say what is missing.
+- Ranks. Models are ranked over datasets on which all of them are complete. Of all such choices that with the most
+  cells (models times datasets) counts; models and datasets outside it are named (`ranks.py`).
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
+from bench.reports import kinds
 from bench.results import published
 from bench.results.aggregate import Comparison, Group
 from bench.results.bootstrap import FEW_UNITS
+from bench.results.comparability import PAPER_RECIPE, PAPER_SEEDS
 from bench.results.record import Record
 
 OURS = "medmamba"
 
-_KINDS = ("whole", "excerpt", "simulated")
 _SHORT_NAMES = {
     "adftd": "ADFTD",
     "apava": "APAVA",
@@ -29,9 +37,18 @@ _SHORT_NAMES = {
 
 @dataclass(frozen=True)
 class Study:
-    """All models on one dataset under one condition."""
+    """All models on one dataset under one condition; `everything` holds their records of further seeds too."""
 
-    comparison: Comparison
+    everything: Comparison
+
+    @cached_property
+    def comparison(self) -> Comparison:
+        """The records of the study's seeds."""
+        groups = tuple(
+            replace(group, records=tuple(one for one in group.records if one.cell.seed in self.seeds))
+            for group in self.everything.groups
+        )
+        return replace(self.everything, groups=tuple(group for group in groups if group.records))
 
     @property
     def dataset(self) -> str:
@@ -42,23 +59,47 @@ class Study:
     def label(self) -> str:
         """The dataset's short name with its classes, and what it is where it is not the whole dataset."""
         data = self.record.data
-        warning = {"whole": "", "excerpt": ", EXCERPT", "simulated": ", SIMULATED"}[data.kind]
-        return f"{short_name(self.dataset)} ({len(data.class_names)} classes{warning})"
+        return f"{short_name(self.dataset)} ({len(data.class_names)} classes{kinds.SUFFIXES[data.kind]})"
 
     @property
     def record(self) -> Record:
         """A record that stands for what all share: the data and its split."""
-        return self.comparison.records[0]
+        return self.everything.records[0]
+
+    @property
+    def kind(self) -> str:
+        """Kind of the data: whole, excerpt, own or simulated."""
+        return self.record.data.kind
 
     @cached_property
     def seeds(self) -> tuple[int, ...]:
-        """Every seed that any model of the comparison has a record of."""
-        return tuple(sorted({record.cell.seed for record in self.comparison.records}))
+        """The seeds that models are averaged over, by the rule above."""
+        groups = self.everything.groups
+        voters = [group for group in groups if group.model not in ablation_variants()] or groups
+        votes = Counter(record.cell.seed for group in voters for record in group.records)
+        shared = [
+            seed
+            for seed, n_votes in votes.items()
+            if 2 * n_votes > len(voters) or (2 * n_votes == len(voters) and seed in PAPER_SEEDS)
+        ]
+        return tuple(sorted(shared or votes))
+
+    @cached_property
+    def further_seeds(self) -> dict[str, tuple[int, ...]]:
+        """The seeds of each model that are left out, by model; only models that have any."""
+        seeds = {
+            group.model: tuple(one.cell.seed for one in group.records if one.cell.seed not in self.seeds)
+            for group in self.everything.groups
+        }
+        return {model: found for model, found in seeds.items() if found}
 
     @cached_property
     def groups(self) -> dict[str, Group]:
         """The models compared, without variants of the ablation, in the order of the paper."""
         groups = {group.model: group for group in self.comparison.groups}
+        for group in self.everything.groups:
+            # A model that has further seeds only is shown, as one that lacks all seeds of the study.
+            groups.setdefault(group.model, replace(group, records=()))
         return {name: groups[name] for name in in_paper_order(groups) if name not in ablation_variants()}
 
     @property
@@ -94,11 +135,6 @@ class Suite:
         """Return the study of a dataset, or None where it was not run."""
         return next((study for study in self.studies if study.dataset == dataset), None)
 
-    def complete_studies(self, models: Iterable[str]) -> tuple[Study, ...]:
-        """Return the studies for which all the given models are complete."""
-        wanted = tuple(models)
-        return tuple(study for study in self.studies if all(map(study.is_complete, wanted)))
-
 
 def make_suites(comparisons: Sequence[Comparison]) -> list[Suite]:
     """Sort comparisons into suites, one for each recipe.
@@ -111,9 +147,12 @@ def make_suites(comparisons: Sequence[Comparison]) -> list[Suite]:
         by_recipe[one.condition.recipe][one.condition.dataset].append(one)
     suites = []
     for recipe, datasets in sorted(by_recipe.items()):
-        chosen = [min(datasets[name], key=_preference) for name in in_report_order(datasets)]
-        studies = tuple(study for one in chosen if (study := Study(one)).groups)
-        suites.append(Suite(recipe, studies, sum(map(len, datasets.values())) - len(chosen)))
+        # Reduced models alone make no study: another comparison of their dataset may have the full ones.
+        full = {
+            name: [one for one in datasets[name] if Study(one).groups] for name in in_report_order(datasets)
+        }
+        studies = tuple(Study(min(found, key=_preference)) for found in full.values() if found)
+        suites.append(Suite(recipe, studies, sum(map(len, datasets.values())) - len(studies)))
     return [suite for suite in suites if suite.studies]
 
 
@@ -129,6 +168,11 @@ def ablation_variants() -> tuple[str, ...]:
     return tuple(
         name for name in dict.fromkeys(cell.variant for cell in published.ablation()) if name != OURS
     )
+
+
+def is_of_paper(recipe: str, dataset: str) -> bool:
+    """Tell whether the paper has results of a dataset under the recipe, so that its models are missed where absent."""
+    return recipe == PAPER_RECIPE and any(one.dataset == dataset for one in published.dataset_summary())
 
 
 def short_name(dataset: str) -> str:
@@ -155,4 +199,4 @@ def _preference(comparison: Comparison) -> tuple[int, int, int, str]:
     record, changes = comparison.records[0], comparison.condition.changes
     n_done = sum(len(group.seeds) for group in comparison.groups)
     n_changes = len(changes.split(", ")) if changes else 0
-    return _KINDS.index(record.data.kind), n_changes, -n_done, changes
+    return kinds.ORDER.index(record.data.kind), n_changes, -n_done, changes

@@ -1,5 +1,6 @@
 """A table as data: what every renderer draws from and every test compares."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -127,10 +128,18 @@ def mark_best(rows: tuple[Row, ...]) -> tuple[Row, ...]:
 
 
 def mark_cells(cells: Iterable[Cell]) -> tuple[Cell, ...]:
-    """Mark the largest and the second largest mean of cells that may be compared."""
+    """Mark the largest and the second largest mean of cells that may be compared.
+
+    What all cells share marks nothing; nor is a mean the second that most of them have.
+    """
     cells = tuple(cells)
-    means = sorted({_rounded(cell.mean) for cell in cells if cell.mean is not None}, reverse=True)
-    marks: dict[float, Mark] = dict(zip(means[:2], ("best", "second"), strict=False))
+    counts = Counter(_rounded(cell.mean) for cell in cells if cell.mean is not None)
+    means = sorted(counts, reverse=True)
+    marks: dict[float, Mark] = {}
+    if len(means) > 1:
+        marks[means[0]] = "best"
+        if 2 * counts[means[1]] <= counts.total():
+            marks[means[1]] = "second"
     return tuple(
         cell if cell.mean is None else replace(cell, mark=marks.get(_rounded(cell.mean), ""))
         for cell in cells

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.reports import style
-from bench.reports.caption import numbers
+from bench.reports.caption import numbers, study_setting
 from bench.reports.figure import Figure
 from bench.reports.suite import Study, short_name
 from bench.results.record import Record
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     import matplotlib.figure
     from matplotlib.axes import Axes
 
-_LINES = {
+_LOSSES = {
     "train_loss": ("training loss", style.INK, "-"),
     "val_loss": ("validation loss", style.ORANGE, "--"),
-    "val_f1": ("validation F1", style.BLUE, "-."),
 }
+_SCORES = {"val_f1": ("validation F1 (right axis)", style.BLUE, "-.")}
 _COLUMNS = 4
 
 
@@ -45,7 +45,7 @@ def curves(records: Sequence[Record]) -> Curves:
         return {}
     n_epochs = max(map(len, histories))
     result = {}
-    for field in _LINES:
+    for field in (*_LOSSES, *_SCORES):
         values = np.full((len(histories), n_epochs), np.nan)
         for row, history in enumerate(histories):
             values[row, : len(history)] = [getattr(epoch, field) for epoch in history]
@@ -60,24 +60,34 @@ def curves_figure(study: Study, name: str) -> Figure | None:
     data = {model: found for model, group in study.groups.items() if (found := curves(group.records))}
     if not data:
         return None
+    titles = {model: _title(study, model) for model in data}
     return Figure(
         name=name,
         title=f"{short_name(study.dataset)}: training curves",
         caption=(
-            f"Loss in nats and validation macro F1 as a fraction of one, by epoch, on {study.label}: mean over seeds "
-            f"{numbers(study.seeds)} with the range between the lowest and the highest seed. Seeds that stopped early "
-            "leave the mean where they end."
+            f"Loss in nats (left) and validation macro F1 (right) by epoch, on {study.label}: mean over the seeds of "
+            "the study, those that are named where a model lacks some, with the range from the lowest to the highest. "
+            f"Seeds that stopped early leave the mean where they end. {study_setting(study)}"
         ),
         alt=(
             f"Training and validation loss and validation F1 over the epochs on {study.label}, one panel for each of "
-            f"{', '.join(data)}."
+            f"{', '.join(titles.values())}."
         ),
-        draw=lambda: draw(data),
+        draw=lambda: draw({titles[model]: found for model, found in data.items()}),
+        kind=study.kind,
     )
 
 
+def _title(study: Study, model: str) -> str:
+    """Return the model's name, with its seeds where they are not those of the study."""
+    seeds = [record.cell.seed for record in study.groups[model].records if record.history]
+    if tuple(seeds) == study.seeds:
+        return model
+    return f"{model} (seed{'s' if len(seeds) > 1 else ''} {numbers(seeds)} only)"
+
+
 def draw(data: Mapping[str, Curves]) -> "matplotlib.figure.Figure":
-    """Draw one panel for each model."""
+    """Draw one panel for each model, under its title."""
     from matplotlib.ticker import MaxNLocator
 
     n_rows = ceil(len(data) / _COLUMNS)
@@ -87,24 +97,41 @@ def draw(data: Mapping[str, Curves]) -> "matplotlib.figure.Figure":
     # Equal panels need no search for a layout, which takes as long as drawing them.
     figure.set_layout_engine(None)
     figure.subplots_adjust(
-        left=0.05, right=0.99, bottom=0.6 / height, top=1 - 0.2 / height, wspace=0.08, hspace=0.28
+        left=0.06, right=0.94, bottom=0.6 / height, top=1 - 0.2 / height, wspace=0.08, hspace=0.28
     )
     axes = figure.subplots(n_rows, n_columns, sharex=True, sharey=True, squeeze=False).ravel()
     for one in axes[len(data) :]:
         one.remove()
-    for (model, found), one in zip(data.items(), axes, strict=False):
-        draw_panel(found, one)
-        one.set_title(model, y=1.0)
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="lower center", ncols=len(_LINES))
+    scores = []
+    for number, ((title, found), one) in enumerate(zip(data.items(), axes, strict=False)):
+        scores.append(draw_panel(found, one))
+        one.set_title(title, y=1.0)
+        if number % n_columns == 0:
+            one.set_ylabel("loss (nats)")
+        is_last = number % n_columns == n_columns - 1 or number == len(data) - 1
+        scores[-1].tick_params(labelright=is_last)
+        scores[-1].set_ylabel("F1" if is_last else "")
+    handles = [handle for one in (axes[0], scores[0]) for handle in one.get_legend_handles_labels()[0]]
+    figure.legend(handles=handles, loc="lower center", ncols=len(handles))
     for one in axes[max(0, len(data) - n_columns) : len(data)]:
         one.set_xlabel("epoch")
     axes[0].xaxis.set_major_locator(MaxNLocator(nbins=4, integer=True))
     return figure
 
 
-def draw_panel(found: Curves, axes: "Axes") -> None:
-    """Draw the curves of one model."""
-    for field, (label, colour, line) in _LINES.items():
+def draw_panel(found: Curves, axes: "Axes") -> "Axes":
+    """Draw the curves of one model; return the axes of its F1, from 0 to 1."""
+    _draw_lines(found, _LOSSES, axes)
+    of_scores = axes.twinx()
+    of_scores.grid(visible=False)
+    of_scores.spines["right"].set_visible(True)
+    of_scores.set_ylim(0, 1)
+    _draw_lines(found, _SCORES, of_scores)
+    return of_scores
+
+
+def _draw_lines(found: Curves, lines: Mapping[str, tuple[str, str, str]], axes: "Axes") -> None:
+    for field, (label, colour, line) in lines.items():
         curve = found[field]
         epochs = np.arange(1, len(curve.mean) + 1)
         axes.fill_between(epochs, curve.low, curve.high, color=colour, alpha=0.15, linewidth=0)

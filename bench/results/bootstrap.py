@@ -112,43 +112,63 @@ def paired_difference(
     UsageError
         If the metric is none of these.
     """
-    if metric not in CONFUSION_SCORES:
-        raise unknown_name("score of predicted classes", metric, CONFUSION_SCORES)
+    score = _score_named(metric)
     classes = int(max(pair.labels.max(), pair.first.max(), pair.second.max())) + 1
     first = confusion_by_subject(pair.labels, pair.first, pair.subjects, classes)
     second = confusion_by_subject(pair.labels, pair.second, pair.subjects, classes)
-    score = CONFUSION_SCORES[metric]
 
     def difference(weights: Floats) -> Floats:
-        scores = [score(np.tensordot(weights, part, axes=(-1, 1))) for part in (first, second)]
-        return scores[0].mean(axis=-1) - scores[1].mean(axis=-1)
+        return _mean_score(score, first, weights) - _mean_score(score, second, weights)
 
-    n_subjects = first.shape[1]
+    return _over_subjects(difference, first.shape[1], rng, n_resamples, level)
+
+
+def score_interval(
+    by_subject: Floats, metric: str, rng: np.random.Generator, n_resamples: int = 2000, level: float = 0.95
+) -> Interval:
+    """Return a model's score, averaged over seeds, with an interval over test subjects.
+
+    Parameters
+    ----------
+    by_subject
+        What `confusion_by_subject` returns, (n_seeds, n_subjects, n_classes, n_classes).
+    metric, rng, n_resamples, level
+        As for `paired_difference`.
+
+    Raises
+    ------
+    UsageError
+        If the metric is no score of predicted classes.
+    """
+    score = _score_named(metric)
+    return _over_subjects(
+        lambda weights: _mean_score(score, by_subject, weights), by_subject.shape[1], rng, n_resamples, level
+    )
+
+
+def _score_named(metric: str) -> Callable[[Floats], Floats]:
+    if metric not in CONFUSION_SCORES:
+        raise unknown_name("score of predicted classes", metric, CONFUSION_SCORES)
+    return CONFUSION_SCORES[metric]
+
+
+def _mean_score(score: Callable[[Floats], Floats], by_subject: Floats, weights: Floats) -> Floats:
+    """Return a score over seeds for each vector of weights of the subjects, (..., n_subjects)."""
+    return score(np.tensordot(weights, by_subject, axes=(-1, 1))).mean(axis=-1)
+
+
+def _over_subjects(
+    statistic: Callable[[Floats], Floats],
+    n_subjects: int,
+    rng: np.random.Generator,
+    n_resamples: int,
+    level: float,
+) -> Interval:
     # Counts of drawn numbers: the same distribution as multinomial, drawn several times faster.
     draws = rng.integers(n_subjects, size=(n_resamples, n_subjects))
     weights = np.stack([np.bincount(draw, minlength=n_subjects) for draw in draws])
-    estimate = float(difference(np.ones(n_subjects)))
-    return _percentile_interval(estimate, difference(weights.astype(float)), level, n_subjects)
-
-
-def subject_bootstrap(
-    statistic: Callable[[NDArray[np.intp]], float],
-    subjects: NDArray,
-    rng: np.random.Generator,
-    n_resamples: int = 1000,
-    level: float = 0.95,
-) -> Interval:
-    """Return a statistic of window indices with an interval over subjects, for scores like AUROC.
-
-    `statistic` receives indices into the test windows, those of a subject as often as it was drawn. Draws for
-    which it is not finite (a class is missing) are left out of the interval and of its `n_resamples`.
-    """
-    names, codes = np.unique(subjects, return_inverse=True)
-    members = [np.flatnonzero(codes == code) for code in range(len(names))]
-    drawn = rng.integers(len(names), size=(n_resamples, len(names)))
-    values = np.array([statistic(np.concatenate([members[code] for code in draw])) for draw in drawn])
-    estimate = float(statistic(np.arange(len(subjects))))
-    return _percentile_interval(estimate, values[np.isfinite(values)], level, len(names))
+    estimate = float(statistic(np.ones(n_subjects)))
+    return _percentile_interval(estimate, statistic(weights.astype(float)), level, n_subjects)
 
 
 def confusion_by_subject(

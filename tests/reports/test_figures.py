@@ -2,6 +2,7 @@
 
 import hashlib
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ from bench.reports.suite import Suite, make_suites
 from bench.reports.training_curves import curves, curves_figure
 from bench.results.aggregate import compare
 from bench.results.store import read_all
+from tests.reports.grids import ABLATIONS, Grid, write_grid
 
 
 def suite_of(out: Path) -> Suite:
@@ -42,7 +44,7 @@ def all_figures(out: Path) -> list[Figure]:
     ablation = read_ablation(out, ablated)
     assert ablation is not None
     found = [
-        results_figure(study, "results"),
+        results_figure(tested, "results"),
         curves_figure(study, "curves"),
         confusion_figure(tested, "confusion"),
         subject_figure(tested, "subjects"),
@@ -63,7 +65,7 @@ def test_every_figure_has_three_files_with_the_same_bytes_twice(full: Path, tmp_
         for figure in all_figures(full):
             figure.write(tmp_path / folder)
     first = digests(tmp_path / "one")
-    assert len(first) == 7 * 3
+    assert len(first) == 8 * 3
     assert first == digests(tmp_path / "two")
 
 
@@ -108,17 +110,66 @@ def test_a_dollar_in_a_name_is_no_formula(tmp_path: Path) -> None:
 
 
 def test_dots_have_every_seed_and_the_published_score(full: Path) -> None:
-    study = predictions_of(full).study
-    dot = next(dot for dot in panels(study)[0].dots if dot.model == "medmamba")
+    dot = next(dot for dot in panels(predictions_of(full))[0].dots if dot.model == "medmamba")
     assert len(dot.runs) == 2
     assert dot.mean == pytest.approx(np.mean(dot.runs))
     assert dot.published == (85.97, 1.75)
 
 
 def test_incomplete_models_are_crosses(partial: Path) -> None:
-    study = predictions_of(partial).study
-    complete = {dot.model: dot.complete for dot in panels(study)[0].dots}
+    complete = {dot.model: dot.complete for dot in panels(predictions_of(partial))[0].dots}
     assert complete == {"medmamba": True, "patchtst": True, "transformer": False}
+
+
+def test_incomplete_models_come_last_and_are_never_called_the_best(tmp_path: Path) -> None:
+    write_grid(tmp_path, Grid(datasets=("ptb",)))
+    best = panels(predictions_of(tmp_path))[1].dots[0].model
+    record = next((tmp_path / "cells/ptb" / best).glob("*s42*/record.json"))
+    record.unlink()
+    tested = predictions_of(tmp_path)
+    assert panels(tested)[1].dots[-1].model == best
+    figure = results_figure(tested, "results")
+    assert figure is not None
+    assert f"Highest macro F1: {best}" not in figure.alt
+
+
+def test_bars_of_the_dots_are_intervals_over_subjects(full: Path) -> None:
+    for panel in panels(predictions_of(full)):
+        for dot in panel.dots:
+            assert dot.interval is not None
+            assert dot.interval[0] <= dot.mean <= dot.interval[1]
+
+
+def test_one_test_subject_gives_no_interval(tmp_path: Path) -> None:
+    write_grid(tmp_path, Grid(datasets=("sleep-edf",), sizes={"sleep-edf": (1, 20)}))
+    assert [dot.interval for dot in panels(predictions_of(tmp_path, "sleep-edf"))[0].dots] == [None] * 3
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"), [("simulated", "SIMULATED data"), ("excerpt", "EXCERPT of the data")]
+)
+def test_pictures_say_themselves_what_data_they_show(
+    tmp_path: Path, kind: Literal["simulated", "excerpt"], said: str
+) -> None:
+    write_grid(tmp_path, Grid(datasets=("adftd", "ptb"), kind=kind))
+    write_grid(tmp_path, Grid(models=ABLATIONS, datasets=("adftd",), kind=kind))
+    for figure in all_figures(tmp_path):
+        figure.write(tmp_path / "figures")
+        assert said in (tmp_path / "figures" / f"{figure.name}.svg").read_text(encoding="utf-8"), figure.name
+
+
+def test_pictures_of_whole_data_have_no_stamp(full: Path, tmp_path: Path) -> None:
+    for figure in all_figures(full):
+        figure.write(tmp_path)
+        text = (tmp_path / f"{figure.name}.svg").read_text(encoding="utf-8")
+        assert "SIMULATED" not in text
+        assert "EXCERPT" not in text
+
+
+def test_curves_name_the_seeds_of_a_model_that_lacks_some(partial: Path) -> None:
+    figure = curves_figure(predictions_of(partial).study, "curves")
+    assert figure is not None
+    assert "transformer (seed 41 only)" in figure.alt
 
 
 def test_curves_of_seeds_that_stop_early_end_where_they_end(full: Path) -> None:
@@ -132,7 +183,7 @@ def test_curves_of_seeds_that_stop_early_end_where_they_end(full: Path) -> None:
 
 def test_details_are_of_medmamba_and_its_best_rival(full: Path) -> None:
     tested = predictions_of(full)
-    ranked = [dot.model for dot in panels(tested.study)[1].dots]
+    ranked = [dot.model for dot in panels(tested)[1].dots]
     rival = next(model for model in ranked if model != "medmamba")
     assert models_in_detail(tested) == ["medmamba", rival]
 

@@ -1,5 +1,6 @@
 """The paper's tables: both orientations, published rows apart, partial grids never shown as whole."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ from bench.reports.main_results import main_results
 from bench.reports.paper_tables import ecg_table, eeg_table
 from bench.reports.predicted import read_predicted
 from bench.reports.setup_tables import dataset_summary, model_configuration
-from bench.reports.suite import Suite, make_suites
+from bench.reports.suite import Suite, in_paper_order, make_suites
 from bench.reports.table import Cell, Table
 from bench.results import published
 from bench.results.aggregate import compare
@@ -42,13 +43,13 @@ def cells(table: Table, block: str, row: str) -> tuple[Cell, ...]:
 def test_ecg_table_has_models_as_rows_and_two_datasets_side_by_side(full: Path) -> None:
     table = ecg(full)
     assert [heading for heading, _ in table.groups] == ["PTB (2 classes)", "PTB-XL (5 classes)", "Average"]
-    assert [row.label for row in table.blocks[0].rows] == ["patchtst", "transformer", "medmamba"]
+    assert [row.label for row in table.blocks[0].rows] == list(in_paper_order(published.models()))
     assert len(table.columns) == 13
 
 
 def test_eeg_table_has_metrics_as_rows_and_models_as_columns(full: Path) -> None:
     table = eeg(full)
-    assert table.columns == ("patchtst", "transformer", "medmamba", "majority class", "stratified guess")
+    assert table.columns == (*in_paper_order(published.models()), "majority class", "stratified guess")
     assert [row.label for row in table.blocks[0].rows] == [
         "Accuracy",
         "Precision",
@@ -104,17 +105,51 @@ def test_a_missing_seed_is_a_dash_with_its_reason(partial: Path) -> None:
     assert table.footnotes[first.note - 1] == "patchtst on ADFTD: seed 41 not run"
 
 
-def test_no_rank_is_averaged_over_different_cells(partial: Path) -> None:
+def test_models_of_the_paper_that_were_not_run_are_dashes_with_a_footnote(full: Path) -> None:
+    table = ecg(full)
+    row = cells(table, "measured", "autoformer")
+    assert all(cell.is_empty for cell in row)
+    assert {table.footnotes[cell.note - 1] for cell in row if cell.note} == {"not run"}
+    assert cells(table, "published", "autoformer")[0].mean is not None
+
+
+def test_models_of_the_paper_are_missed_under_its_recipe_only(tmp_path: Path) -> None:
+    write_grid(tmp_path, Grid(datasets=("ptb",), recipe="medformer"))
+    assert [row.label for row in ecg(tmp_path).blocks[0].rows] == ["patchtst", "transformer", "medmamba"]
+    assert not any("not run" in note for note in ecg(tmp_path).footnotes)
+
+
+def test_a_dataset_of_the_table_that_was_not_run_is_named(partial: Path) -> None:
+    assert "not run: PTB-XL" in ecg(partial).footnotes
+    assert "not run: APAVA, Sleep-EDF, UCI-HAR" in eeg(partial).footnotes
+
+
+def test_table_of_a_dataset_names_the_papers_models_that_were_not_run(partial: Path) -> None:
+    notes = main_results(suite_of(partial).studies[0], "main-ptb").footnotes
+    assert any(note.startswith("models of the paper not run: autoformer, crossformer") for note in notes)
+
+
+def ranks_of(table: Table) -> dict[str, Cell]:
+    """Return the average rank of each model that was run."""
+    return {row.label: row.cells[-1] for row in table.blocks[0].rows if row.label in Grid().models}
+
+
+def test_an_incomplete_model_has_no_rank(partial: Path) -> None:
     table = ecg(partial)
-    ranks = [row.cells[-1] for row in table.blocks[0].rows]
-    assert all(rank.is_empty and rank.note for rank in ranks)
+    ranks = ranks_of(table)
+    assert {model: rank.mean for model, rank in ranks.items() if model != "medmamba"}["transformer"] is None
+    note = ranks["medmamba"].note
+    assert note is not None
+    assert "without transformer" in table.footnotes[note - 1]
 
 
 def test_ranks_are_over_the_datasets_on_which_all_are_complete(tmp_path: Path) -> None:
-    write_grid(tmp_path, Grid(datasets=("ptb", "ptb-xl"), missing=frozenset({("patchtst", "ptb-xl", 41)})))
+    gaps = frozenset({("patchtst", "ptb-xl", 41), ("transformer", "ptb-xl", 42)})
+    write_grid(tmp_path, Grid(datasets=("ptb", "ptb-xl"), missing=gaps))
     table = ecg(tmp_path)
-    scores = np.array([[cell.mean for cell in row.cells[:6]] for row in table.blocks[0].rows], dtype=float)
-    ranks = [row.cells[-1] for row in table.blocks[0].rows]
+    run = [row for row in table.blocks[0].rows if row.label in Grid().models]
+    scores = np.array([[cell.mean for cell in row.cells[:6]] for row in run], dtype=float)
+    ranks = [row.cells[-1] for row in run]
     expected = (-scores).argsort(axis=0).argsort(axis=0).mean(axis=1) + 1
     assert [rank.mean for rank in ranks] == pytest.approx(list(expected))
     assert ranks[0].note is not None
@@ -122,7 +157,7 @@ def test_ranks_are_over_the_datasets_on_which_all_are_complete(tmp_path: Path) -
 
 
 def test_best_average_rank_is_the_lowest(full: Path) -> None:
-    ranks = [row.cells[-1] for row in ecg(full).blocks[0].rows]
+    ranks = ranks_of(ecg(full)).values()
     best = min(ranks, key=lambda cell: cell.mean or 0.0)
     assert best.mark == "best"
 
@@ -144,8 +179,7 @@ def test_captions_name_seeds_deviation_data_and_device(full: Path) -> None:
     for text in (
         "ddof 1",
         "seeds 41, 42",
-        "PTB whole",
-        "12 test subjects",
+        "Data: whole, split published, test subjects: PTB 12, PTB-XL 12",
         "Test CPU (cpu)",
         "Recipe: published",
     ):
@@ -162,7 +196,10 @@ def test_simulated_data_is_named_in_headings_and_captions(tmp_path: Path) -> Non
 
 
 def test_few_test_subjects_are_flagged(full: Path) -> None:
-    assert "APAVA: only 4 test subjects, differences between models are mostly chance" in eeg(full).footnotes
+    assert any(
+        note.startswith("APAVA: only 4 test subjects, differences between models are mostly chance")
+        for note in eeg(full).footnotes
+    )
 
 
 def test_dataset_summary_marks_counts_that_are_not_the_papers(full: Path) -> None:
@@ -194,4 +231,51 @@ def test_headline_names_the_best_and_how_sure(full: Path) -> None:
     best = next(one for one in measured if one.cells[3].mark == "best")
     assert (row[0].text, row[1].mean) == (best.label, best.cells[3].mean)
     apava = next(row for row in table.rows if row.label.startswith("APAVA")).cells
-    assert apava[6].text == "too few subjects to say"
+    assert apava[7].text == "too few subjects to say"
+
+
+def headline_of(out: Path) -> Table:
+    suite = suite_of(out)
+    return headline(suite, {one.dataset: read_predicted(out, one) for one in suite.studies}, "headline")
+
+
+def test_headline_has_what_a_guess_gives_and_says_when_the_best_is_no_better(tmp_path: Path) -> None:
+    write_grid(tmp_path, Grid(datasets=("ptb-xl",)))
+    table = headline_of(tmp_path)
+    assert table.rows[0].cells[4].mean == pytest.approx(20.0)
+    for path in (tmp_path / "cells").rglob("record.json"):
+        text = path.read_text(encoding="utf-8")
+        content = json.loads(text)
+        content["metrics"]["test"]["f1"] = 0.19
+        path.write_text(json.dumps(content), encoding="utf-8")
+    assert headline_of(tmp_path).rows[0].cells[7].text == "best is no better than a guess"
+
+
+def test_headline_without_medmamba_sets_the_best_against_the_second(tmp_path: Path) -> None:
+    write_grid(tmp_path, Grid(models=("patchtst", "transformer"), datasets=("ptb",)))
+    table = headline_of(tmp_path)
+    first, second, lead = (table.rows[0].cells[place] for place in (1, 3, 6))
+    assert first.mean is not None
+    assert second.mean is not None
+    assert lead.mean == pytest.approx(first.mean - second.mean)
+    assert lead.note is not None
+    assert "no complete MedMamba" in table.footnotes[lead.note - 1]
+
+
+def test_headline_of_one_test_subject_has_no_interval(tmp_path: Path) -> None:
+    write_grid(tmp_path, Grid(datasets=("sleep-edf",), sizes={"sleep-edf": (1, 20)}))
+    lead, sure = headline_of(tmp_path).rows[0].cells[6:8]
+    assert (lead.low, lead.high) == (None, None)
+    assert lead.mean is not None
+    assert sure.text == "too few subjects to say"
+
+
+def test_headline_says_a_remark_on_few_subjects_once(full: Path) -> None:
+    notes = headline_of(full).footnotes
+    assert len([note for note in notes if note.startswith("APAVA")]) == 1
+
+
+def test_caption_says_settings_that_datasets_share_once(tmp_path: Path) -> None:
+    write_grid(tmp_path, Grid(datasets=("ptb", "ptb-xl", "sleep-edf"), kind="simulated", preset="demo"))
+    caption = headline_of(tmp_path).caption
+    assert caption.count("warmup_epochs=1") == caption.count("; on ") + 1 <= 2

@@ -49,7 +49,8 @@ def test_few_subjects_are_said_and_never_bold(full: Path) -> None:
     column = table.columns.index("APAVA")
     notes = {table.footnotes[row.cells[column].note - 1] for row in table.rows if row.cells[column].note}  # type: ignore[operator]
     assert notes == {
-        "APAVA: 4 test subjects have only 35 different draws; the interval is too narrow to be relied on"
+        "APAVA: only 4 test subjects, differences between models are mostly chance and their intervals, "
+        "from 35 different draws, too narrow to be relied on"
     }
     assert all(row.cells[column].mark == "" for row in table.rows)
 
@@ -118,3 +119,48 @@ def test_critical_difference_agrees_with_scikit_posthocs(full: Path) -> None:
 def test_three_models_are_needed_for_a_diagram(tmp_path: Path) -> None:
     write_grid(tmp_path, Grid(models=("medmamba", "patchtst")))
     assert diagram(suite_of(tmp_path), "f1") is None
+
+
+def test_ranks_of_a_partial_grid_name_who_is_left_out(tmp_path: Path) -> None:
+    write_grid(tmp_path, Grid(datasets=("ptb", "ptb-xl")))
+    write_grid(tmp_path, Grid(models=("medformer",), datasets=("ptb",)))
+    suite = suite_of(tmp_path)
+    table, found = rank_table(suite, "f1", "ranks"), diagram(suite, "f1")
+    assert table is not None
+    assert [row.label for row in table.rows].count("medformer") == 0
+    assert "medformer" in table.footnotes[0]
+    assert found is not None
+    assert len(found.models) == 3
+
+
+def test_datasets_with_different_seeds_keep_their_wins(tmp_path: Path) -> None:
+    write_grid(tmp_path, Grid(datasets=("ptb",)))
+    write_grid(tmp_path, Grid(datasets=("ptb-xl",), seeds=(41, 42, 43)))
+    table = wins_table(suite_of(tmp_path), "f1", "wins")
+    assert table is not None
+    mean, *_, better = table.rows[0].cells
+    assert mean.note is not None
+    assert "more seeds" in table.footnotes[mean.note - 1]
+    assert better.mean is not None
+
+
+def test_probability_of_improvement_has_an_interval_over_seeds(full: Path) -> None:
+    table = wins_table(suite_of(full), "f1", "wins")
+    assert table is not None
+    better = table.rows[0].cells[-1]
+    assert better.low is not None
+    assert better.high is not None
+    assert better.low <= (better.mean or 0.0) <= better.high
+
+
+def test_captions_of_ranks_and_intervals_do_not_promise_deviations(full: Path) -> None:
+    suite = suite_of(full)
+    tables = [
+        rank_table(suite, "f1", "r"),
+        wins_table(suite, "f1", "w"),
+        paired_table(suite, predictions_of(full), "f1", "p"),
+    ]
+    for table in tables:
+        assert table is not None
+        assert "standard deviation" not in table.caption
+        assert table.caption.startswith("Seeds 41, 42. ")

@@ -2,10 +2,12 @@
 
 from pathlib import Path
 
-from bench.reports.suite import Suite, in_paper_order, make_suites
+from bench.reports.caption import data_remarks
+from bench.reports.ranks import Scores, complete_scores
+from bench.reports.suite import Study, Suite, in_paper_order, make_suites
 from bench.results.aggregate import compare
 from bench.results.store import read_all
-from tests.reports.grids import Grid, write_grid
+from tests.reports.grids import ABLATIONS, Grid, write_grid
 
 
 def suites(out: Path) -> list[Suite]:
@@ -56,3 +58,77 @@ def test_medmamba_comes_last_and_strangers_before_it() -> None:
         "zebra",
         "medmamba",
     )
+
+
+def written(tmp_path: Path, *grids: Grid) -> Study:
+    for grid in grids:
+        write_grid(tmp_path, grid)
+    return suites(tmp_path)[0].studies[0]
+
+
+def test_a_further_seed_of_one_model_leaves_the_others_complete(tmp_path: Path) -> None:
+    study = written(
+        tmp_path, Grid(datasets=("ptb",)), Grid(models=("medmamba",), datasets=("ptb",), seeds=(46,))
+    )
+    assert study.seeds == (41, 42)
+    assert all(map(study.is_complete, study.groups))
+    assert study.groups["medmamba"].seeds == (41, 42)
+    assert "medmamba on PTB: 1 further seed left out (46), which others lack" in data_remarks(study)
+
+
+def test_further_seeds_of_a_reduced_model_do_not_count(tmp_path: Path) -> None:
+    study = written(
+        tmp_path, Grid(datasets=("adftd",)), Grid(models=ABLATIONS, datasets=("adftd",), seeds=(41, 46))
+    )
+    assert study.seeds == (41, 42)
+
+
+def test_seeds_that_half_of_the_models_have_count_if_they_are_the_papers(tmp_path: Path) -> None:
+    two = ("medmamba", "transformer")
+    first = Grid(models=two, datasets=("ptb",), missing=frozenset({("transformer", "ptb", 42)}))
+    study = written(tmp_path, first, Grid(models=("transformer",), datasets=("ptb",), seeds=(47,)))
+    assert study.seeds == (41, 42)
+    assert study.gap("transformer") == "transformer on PTB: seed 42 not run"
+
+
+def test_a_model_with_other_seeds_alone_is_shown_as_lacking_all(tmp_path: Path) -> None:
+    study = written(
+        tmp_path, Grid(datasets=("ptb",)), Grid(models=("medformer",), datasets=("ptb",), seeds=(7,))
+    )
+    assert study.gap("medformer") == "medformer on PTB: seed 41 not run, seed 42 not run"
+
+
+def test_reduced_models_on_other_data_do_not_hide_the_full_ones(tmp_path: Path) -> None:
+    write_grid(tmp_path, Grid(models=ABLATIONS, datasets=("adftd",), kind="whole"))
+    write_grid(tmp_path, Grid(datasets=("adftd",), kind="simulated"))
+    suite = suites(tmp_path)[0]
+    assert [study.kind for study in suite.studies] == ["simulated"]
+    assert suite.n_left_out == 1
+
+
+def ranked(tmp_path: Path) -> Scores:
+    suite = suites(tmp_path)[0]
+    return complete_scores(suite.studies, suite.models, ("f1",))
+
+
+def test_a_model_on_one_dataset_is_dropped_from_ranks_rather_than_the_datasets(tmp_path: Path) -> None:
+    write_grid(tmp_path, Grid(datasets=("ptb", "ptb-xl", "adftd")))
+    write_grid(tmp_path, Grid(models=("medformer",), datasets=("ptb",)))
+    found = ranked(tmp_path)
+    assert found.models == ("patchtst", "transformer", "medmamba")
+    assert [dataset for dataset, _ in found.rows] == ["ptb", "ptb-xl", "adftd"]
+    assert found.left_out == "medformer (incomplete on a dataset that the others have): same cells for all"
+
+
+def test_a_dataset_on_which_many_fail_is_dropped_rather_than_the_models(tmp_path: Path) -> None:
+    failed = frozenset({("patchtst", "adftd", 41), ("transformer", "adftd", 42)})
+    write_grid(tmp_path, Grid(datasets=("ptb", "ptb-xl", "adftd"), failed=failed))
+    found = ranked(tmp_path)
+    assert len(found.models) == 3
+    assert found.left_out == "ADFTD (a model is incomplete there): same cells for all"
+
+
+def test_without_a_common_dataset_nothing_is_ranked(tmp_path: Path) -> None:
+    write_grid(tmp_path, Grid(models=("medmamba",), datasets=("ptb",)))
+    write_grid(tmp_path, Grid(models=("patchtst",), datasets=("adftd",)))
+    assert ranked(tmp_path).rows == ()

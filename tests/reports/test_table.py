@@ -20,12 +20,21 @@ def test_equal_printed_means_share_a_mark() -> None:
 
 
 def test_dashes_and_texts_are_never_marked() -> None:
-    assert [cell.mark for cell in mark_cells([Cell(), Cell(text="x"), Cell(1.0)])] == ["", "", "best"]
+    cells = [Cell(), Cell(text="x"), Cell(1.0), Cell(0.0)]
+    assert [cell.mark for cell in mark_cells(cells)] == ["", "", "best", "second"]
+
+
+def test_one_model_alone_is_not_the_best() -> None:
+    assert [cell.mark for cell in mark_cells([Cell(1.0), Cell()])] == ["", ""]
+
+
+def test_what_most_models_share_is_not_second() -> None:
+    assert [cell.mark for cell in mark_cells([Cell(1.0), Cell(0.0), Cell(0.0)])] == ["best", "", ""]
 
 
 def test_marking_keeps_intervals_and_notes() -> None:
     cell = Cell(1.0, 0.1, note=2, low=0.5, high=1.5)
-    assert mark_cells([cell])[0] == Cell(1.0, 0.1, "best", 2, 0.5, 1.5)
+    assert mark_cells([cell, Cell(0.0)])[0] == Cell(1.0, 0.1, "best", 2, 0.5, 1.5)
 
 
 def test_a_footnote_used_twice_has_one_number() -> None:

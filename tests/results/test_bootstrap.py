@@ -107,47 +107,21 @@ def test_whole_subjects_are_drawn() -> None:
     assert by_subject.high - by_subject.low > 2 * (by_window.high - by_window.low)
 
 
-def test_both_bootstraps_over_subjects_agree() -> None:
+def test_interval_of_a_score_is_that_of_windows_drawn_by_subject() -> None:
     pair = clustered_pair()
-    right = (pair.first[0] == pair.labels).astype(float) - (pair.second == pair.labels).mean(axis=0)
-    fast = bootstrap.paired_difference(pair, "accuracy", rng(), n_resamples=4000)
-    slow = bootstrap.subject_bootstrap(
-        lambda rows: float(right[rows].mean()), pair.subjects, rng(1), n_resamples=4000
-    )
-    assert slow.estimate == pytest.approx(fast.estimate)
-    assert (slow.low, slow.high) == pytest.approx((fast.low, fast.high), abs=0.03)
+    by_subject = bootstrap.confusion_by_subject(pair.labels, pair.second, pair.subjects, 2)
+    fast = bootstrap.score_interval(by_subject, "accuracy", rng(), n_resamples=4000)
+    names = np.unique(pair.subjects)
+    right = (pair.second == pair.labels).mean(axis=0)
+    means = [right[pair.subjects == name].mean() for name in names]  # all subjects have as many windows
+    slow = np.mean(rng(1).choice(means, size=(4000, len(names))), axis=1)
+    assert fast.estimate == pytest.approx(float(right.mean()))
+    assert (fast.low, fast.high) == pytest.approx(np.quantile(slow, [0.025, 0.975]), abs=0.01)
 
 
-def test_a_statistic_of_windows_receives_whole_subjects() -> None:
-    subjects = np.array(["b", "a", "b", "c"])
-    seen: list[np.ndarray] = []
-
-    def count(rows: np.ndarray) -> float:
-        seen.append(rows)
-        return float(rows.size)
-
-    bootstrap.subject_bootstrap(count, subjects, rng(), n_resamples=20)
-    for rows in seen:
-        counts = np.bincount(rows, minlength=4)
-        assert counts[0] == counts[2]
-        assert counts[0] + counts[1] + counts[3] == 3
-
-
-def test_undefined_draws_are_left_out_and_counted() -> None:
-    labels = np.array([0, 1])
-
-    def mean_if_both(rows: np.ndarray) -> float:
-        return float(labels[rows].mean()) if len(np.unique(labels[rows])) == 2 else np.nan
-
-    found = bootstrap.subject_bootstrap(mean_if_both, np.array(["a", "b"]), rng(), n_resamples=200)
-    assert (found.low, found.high) == (0.5, 0.5)
-    assert 60 < found.n_resamples < 140
-
-
-def test_interval_without_a_defined_draw_is_not_a_number() -> None:
-    found = bootstrap.subject_bootstrap(lambda _: np.nan, np.array(["a"]), rng(), n_resamples=3)
-    assert np.isnan([found.low, found.high]).all()
-    assert found.n_resamples == 0
+def test_a_score_that_is_not_of_classes_is_refused() -> None:
+    with pytest.raises(UsageError, match="auroc"):
+        bootstrap.score_interval(np.ones((1, 2, 2, 2)), "auroc", rng())
 
 
 @pytest.mark.parametrize(("n_subjects", "few"), [(9, True), (10, False)])

@@ -1,0 +1,38 @@
+"""What kind of data numbers rest on, in the words of every table, figure and page."""
+
+from collections.abc import Iterable
+
+ORDER = ("whole", "excerpt", "own", "simulated")
+"""From what says most about the published results to what says nothing."""
+
+SENTENCES = {
+    "whole": "whole dataset",
+    "excerpt": "EXCERPT of the dataset",
+    "own": "a user's OWN data, of which nothing is published",
+    "simulated": "SIMULATED data: the scores mean nothing",
+}
+"""For captions."""
+
+SHORT = {
+    "whole": "whole",
+    "excerpt": "EXCERPT",
+    "own": "a user's OWN",
+    "simulated": "SIMULATED, scores mean nothing",
+}
+"""For captions that list several datasets."""
+
+SUFFIXES = {"whole": "", "excerpt": ", EXCERPT", "own": ", OWN DATA", "simulated": ", SIMULATED"}
+"""Behind the name of a dataset."""
+
+STAMPS = {
+    "whole": "",
+    "excerpt": "EXCERPT of the data: scores are not comparable with published ones",
+    "own": "A user's OWN data",
+    "simulated": "SIMULATED data: scores mean nothing",
+}
+"""Written into pictures, which lose their captions when they are passed on."""
+
+
+def least_real(kinds: Iterable[str]) -> str:
+    """Return the kind that says least of several; whole data where there is none."""
+    return max(kinds, key=ORDER.index, default="whole")
