@@ -56,7 +56,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Source:
+class Located:
     """A dataset's folder as it is now: its reader, its records, and the stamp and cache entry that follow."""
 
     name: str
@@ -95,7 +95,7 @@ def dataset_folder(name: str, root: Path | str) -> Path:
     )
 
 
-def locate(name: str, root: Path | str) -> Source:
+def locate(name: str, root: Path | str) -> Located:
     """List a dataset's records and stamp the files they are read from.
 
     Raises
@@ -108,7 +108,7 @@ def locate(name: str, root: Path | str) -> Source:
     path = entry(name).path
     listing = module.records(folder)
     stamp = _stamp(folder, module, listing, "" if path is None else sha256_of(path))
-    return Source(name, folder, module, listing, stamp, Entry(entries_folder() / name / stamp[:24]))
+    return Located(name, folder, module, listing, stamp, Entry(entries_folder() / name / stamp[:24]))
 
 
 def find_prepared(name: str, root: Path | str) -> Manifest | None:
@@ -122,7 +122,7 @@ def find_prepared(name: str, root: Path | str) -> Manifest | None:
     return manifest_of(locate(name, root))
 
 
-def manifest_of(source: Source) -> Manifest | None:
+def manifest_of(source: Located) -> Manifest | None:
     """Return the manifest of a source's cache entry, None if there is no entry.
 
     Raises

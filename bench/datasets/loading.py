@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.datasets.cache import Source, locate, manifest_of
+from bench.datasets.cache import Located, locate, manifest_of
 from bench.datasets.contract import Dataset, Normalisation, Split
 from bench.datasets.normalisation import channel_statistics, normalise_channels, normalise_windows
 from bench.datasets.npy_file import map_npy
@@ -86,7 +86,7 @@ def _mapped(path: Path) -> np.memmap:
     return array
 
 
-def _scaled_by_channel(source: Source, subject: NDArray[np.str_], split: Split) -> NDArray[np.float32]:
+def _scaled_by_channel(source: Located, subject: NDArray[np.str_], split: Split) -> NDArray[np.float32]:
     training = np.flatnonzero(np.isin(subject, np.asarray(split.train, dtype=str)))
     if not len(training):
         raise DataError(f"{source.name}: no window belongs to the training part of split '{split.origin}'")
@@ -95,7 +95,7 @@ def _scaled_by_channel(source: Source, subject: NDArray[np.str_], split: Split) 
     return _scaled(source, f"channel-{names[:16]}", lambda x: normalise_channels(x, mean, deviation))
 
 
-def _scaled(source: Source, key: str, scale: _Scale) -> NDArray[np.float32]:
+def _scaled(source: Located, key: str, scale: _Scale) -> NDArray[np.float32]:
     """Return scaled windows: in memory where they fit, else from a second file in the cache."""
     path = source.entry.windows
     if path.stat().st_size <= _LARGEST_SHARE_OF_MEMORY * available_bytes():

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.datasets.cache import Entry, Source, locate, lock_of, manifest_of
+from bench.datasets.cache import Entry, Located, locate, lock_of, manifest_of
 from bench.datasets.contract import Cut, DamagedRecord, DatasetFacts, SourceRecord
 from bench.datasets.fingerprint import Fingerprint
 from bench.datasets.manifest import Excluded, Manifest, Skipped, SubjectSummary, write_manifest
@@ -85,7 +85,7 @@ def refuse_damage(manifest: Manifest, *, allow_skipped: bool) -> None:
     )
 
 
-def _build_once(source: Source, jobs: int, allow_skipped: bool, progress: Progress | None) -> Manifest:
+def _build_once(source: Located, jobs: int, allow_skipped: bool, progress: Progress | None) -> Manifest:
     """Build under a lock, in a folder that gets the entry's name only when it is complete."""
     final = source.entry.folder
     partial = final.with_name(f"{final.name}.partial")
@@ -152,7 +152,7 @@ class _Tally:
         )
 
 
-def _build(source: Source, entry: Entry, jobs: int, progress: Progress | None) -> Manifest:
+def _build(source: Located, entry: Entry, jobs: int, progress: Progress | None) -> Manifest:
     facts, sources = source.reader.FACTS, source.listing.records
     tally = _Tally(facts)
     with NpyStream(entry.windows, (facts.n_times, facts.n_channels)) as stream:
@@ -179,7 +179,7 @@ def _build(source: Source, entry: Entry, jobs: int, progress: Progress | None) -
     return _manifest(source, entry, tally)
 
 
-def _manifest(source: Source, entry: Entry, tally: _Tally) -> Manifest:
+def _manifest(source: Located, entry: Entry, tally: _Tally) -> Manifest:
     facts, subjects = tally.facts, tally.subjects()
     labels = np.concatenate(tally.labels)
     n_records = len(source.listing.records) - len(tally.skipped) - len(tally.without_windows)
@@ -225,7 +225,7 @@ def _excluded(pairs: tuple[tuple[str, str], ...]) -> tuple[Excluded, ...]:
     )
 
 
-def _refuse_change(source: Source) -> None:
+def _refuse_change(source: Located) -> None:
     if locate(source.name, source.folder.parent).stamp != source.stamp:
         raise DataError(
             f"{source.folder}: files changed while they were read; prepare again when they are still"
@@ -261,7 +261,7 @@ def _cut_or_reason(dataset: DatasetEntry, folder: Path, record: SourceRecord) ->
     return cut
 
 
-def _cuts(source: Source, jobs: int) -> Iterator[Cut | str]:
+def _cuts(source: Located, jobs: int) -> Iterator[Cut | str]:
     """Yield the result for each record in order, with at most two records in flight per process."""
     records, dataset = source.listing.records, dataset_entry(source.name)
     if jobs == 1:

@@ -18,7 +18,7 @@ from bench.errors import DataError
 
 REVISION = 1
 ARCHIVE_FOLDER = "UCI HAR Dataset"
-PARTS = ("train", "test")
+PUBLISHED_PARTS = ("train", "test")
 _SIGNALS = tuple(f"{kind}_{axis}" for kind in ("body_acc", "body_gyro", "total_acc") for axis in "xyz")
 _N_SUBJECTS = 30
 _LONGEST = 3
@@ -75,7 +75,7 @@ def records(folder: Path) -> SourceList:
             "`bench data fetch uci-har`"
         )
     subjects: dict[str, set[int]] = {}
-    for part in PARTS:
+    for part in PUBLISHED_PARTS:
         path = _table_path(part, "subject")
         try:
             subjects[part] = set(_whole_numbers(folder, path, highest=_N_SUBJECTS).tolist())
@@ -87,7 +87,7 @@ def records(folder: Path) -> SourceList:
     return SourceList(
         tuple(
             SourceRecord(name=part, subject="various", label=None, paths=tuple(_paths(part)))
-            for part in PARTS
+            for part in PUBLISHED_PARTS
         )
     )
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from bench import datasets
+from bench.datasets.simulate.marker import read_marker
 from bench.errors import UsageError
 from tests.datasets import battery
 
@@ -45,6 +46,19 @@ def test_simulator_repeats_itself(name: str, tmp_path: Path) -> None:
             {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
         )
     assert contents[0] == contents[1]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_simulator_marks_the_folder_before_anything_else(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: int) -> None:
+        raise KeyboardInterrupt("now")
+
+    monkeypatch.setattr(simulator(name), "subject_generator", interrupt)
+    with pytest.raises(KeyboardInterrupt, match="now"):
+        simulator(name).simulate(tmp_path / name, **simulator(name).DEMO, seed=0)
+    assert read_marker(tmp_path / name) is not None
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from bench.datasets.simulate.eeg import band_noise, class_counts, pink_noise
+from bench.datasets.simulate.eeg import band_noise, pink_noise
+from bench.datasets.simulate.subjects import class_counts
 from bench.errors import UsageError
 
 EDGES_HZ = (0.5, 2.0, 4.0, 6.0, 8.0, 9.5, 11.0, 13.0, 16.0, 30.0, 50.0)

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from bench import datasets
+from bench.datasets import registry
 from bench.datasets.cache import locate, lock_of
 from bench.datasets.stored import remove, stored
 from tests.datasets import toy_dataset
@@ -49,7 +50,7 @@ def test_reader_that_is_not_at_hand_leaves_the_state_unknown(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     datasets.prepare("toy", root)
-    monkeypatch.delitem(datasets.registry._TABLE, "toy")
+    monkeypatch.delitem(registry._TABLE, "toy")
     assert [one.state for one in stored()] == ["unknown"]
 
 

@@ -14,12 +14,12 @@ from bench.datasets.simulate.eeg import (
     FRONTOTEMPORAL,
     HEALTHY,
     Condition,
-    class_counts,
     draw_person,
     resting_eeg,
 )
 from bench.datasets.simulate.marker import write_marker
 from bench.datasets.simulate.mat_file import write_mat
+from bench.datasets.simulate.subjects import class_counts, subject_generator
 from bench.errors import UsageError
 from bench.files import atomic_file
 
@@ -52,15 +52,13 @@ def simulate(folder: Path, *, n_subjects: int, seconds: float, seed: int) -> Non
     counts = class_counts(n_subjects, [n for _, n, _ in _GROUPS])
     if seconds < 2:
         raise UsageError(f"recordings of {seconds:g} s are too short; simulate at least 2 s")
-    folder.mkdir(parents=True, exist_ok=True)
-    # First, so that a simulation which is killed half-way is never taken for the publisher's data.
     write_marker(
         folder, simulator="adftd", revision=REVISION, seed=seed, n_subjects=n_subjects, seconds=seconds
     )
     groups = [group for group, n in zip(_GROUPS, counts, strict=True) for _ in range(n)]
     rows = ["participant_id\tGender\tAge\tGroup\tMMSE"]
     for number, (letter, _, condition) in enumerate(groups, start=1):
-        generator = np.random.default_rng([seed, number])
+        generator = subject_generator(seed, number)
         _write_recording(folder, f"sub-{number:03d}", generator, condition, seconds)
         score = 30 if letter == "C" else generator.integers(12, 28)
         rows.append(

@@ -9,6 +9,7 @@ from bench.datasets.simulate.eeg import ALZHEIMER as ALZHEIMER_EEG
 from bench.datasets.simulate.eeg import ELECTRODES, HEALTHY, Condition, draw_person, resting_eeg
 from bench.datasets.simulate.marker import write_marker
 from bench.datasets.simulate.mat_file import write_mat
+from bench.datasets.simulate.subjects import subject_generator
 from bench.errors import UsageError
 from bench.files import atomic_file
 
@@ -47,8 +48,6 @@ def simulate(folder: Path, *, n_subjects: int, seconds: float, seed: int) -> Non
         )
     if seconds < _EPOCH_S:
         raise UsageError(f"recordings of {seconds:g} s hold no epoch; simulate at least {_EPOCH_S:g} s")
-    folder.mkdir(parents=True, exist_ok=True)
-    # First, so that a simulation which is killed half-way is never taken for the publisher's data.
     write_marker(
         folder, simulator="apava", revision=REVISION, seed=seed, n_subjects=n_subjects, seconds=seconds
     )
@@ -57,7 +56,7 @@ def simulate(folder: Path, *, n_subjects: int, seconds: float, seed: int) -> Non
     with atomic_file(folder / LABELS) as temporary, temporary.open("wb") as file:
         np.save(file, labels)
     for is_alzheimer, number in labels:
-        generator = np.random.default_rng([seed, int(number)])
+        generator = subject_generator(seed, int(number))
         condition = ALZHEIMER_EEG if is_alzheimer else HEALTHY
         _write_subject(folder / f"preproctrials{int(number):02d}.mat", generator, condition, n_epochs)
 

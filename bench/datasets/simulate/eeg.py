@@ -12,8 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.errors import UsageError
-
 # Positions on the unit disc, seen from above: to the right, and to the front.
 ELECTRODES = {
     "Fp1": (-0.3, 0.95),
@@ -177,29 +175,3 @@ def _eye_movements(
         height_uv, width_s = generator.normal(0.0, 40.0), generator.uniform(0.1, 0.3)
         signal += height_uv * np.exp(-0.5 * ((seconds - onset_s) / width_s) ** 2)
     return signal
-
-
-def class_counts(n_subjects: int, published: Sequence[int], minimum: int = 4) -> list[int]:
-    """Share subjects among classes in the published proportion, by largest remainders.
-
-    Raises
-    ------
-    UsageError
-        A class would have fewer than ``minimum`` subjects, with which the splits' three parts have all classes.
-    """
-
-    def counts(total: int) -> list[int]:
-        exact = np.array(published) * total / sum(published)
-        whole = exact.astype(int)
-        for i in np.argsort(whole - exact, kind="stable")[: total - whole.sum()]:
-            whole[i] += 1
-        return whole.tolist()
-
-    shared = counts(n_subjects)
-    if min(shared) < minimum:
-        fewest = next(n for n in range(n_subjects, 10_000) if min(counts(n)) >= minimum)
-        raise UsageError(
-            f"{n_subjects} subjects give a class {min(shared)} of them and {minimum} are needed; "
-            f"simulate at least {fewest}"
-        )
-    return shared

@@ -11,7 +11,11 @@ MARKER_NAME = "SIMULATED.json"
 
 
 def write_marker(folder: Path, **parameters: str | int | float) -> None:
-    """Write ``SIMULATED.json`` with what the simulator was given: simulator, revision, seed, sizes."""
+    """Write ``SIMULATED.json`` with what the simulator was given: simulator, revision, seed, sizes.
+
+    Every simulator does this first, so that one that is killed half-way never passes for the publisher's data. The
+    folder is made if need be.
+    """
     text = json.dumps({"simulated": True, **parameters}, indent=1, sort_keys=True) + "\n"
     with atomic_file(folder / MARKER_NAME) as temporary:
         temporary.write_text(text, encoding="utf-8")

@@ -58,8 +58,6 @@ def simulate(folder: Path, *, n_subjects: int, seconds: float, seed: int) -> Non
         raise UsageError(f"ptb: records of {seconds} s; give {_LEAST_SECONDS:g} to {_MOST_SECONDS:g} seconds")
     labels = draw_classes(_SHARES, n_subjects, seed, FACTS.name)
     assert np.bincount(labels).min() >= _LEAST_PER_CLASS, "ten subjects give five of each class"
-    folder.mkdir(parents=True, exist_ok=True)
-    # The mark comes first: a simulation that is killed must not pass for the publisher's data.
     write_marker(
         folder, simulator=FACTS.name, revision=REVISION, seed=seed, n_subjects=n_subjects, seconds=seconds
     )

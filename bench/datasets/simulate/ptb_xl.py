@@ -48,6 +48,9 @@ def simulate(folder: Path, *, n_subjects: int, seconds: float, seed: int) -> Non
         There are too few subjects.
     """
     labels = draw_classes(_SHARES, n_subjects, seed, FACTS.name)
+    write_marker(
+        folder, simulator="ptb-xl", revision=REVISION, seed=seed, n_subjects=n_subjects, seconds=seconds
+    )
     n_records = max(1, round(seconds / _RECORD_S))
     rows = []
     for patient, label in enumerate(labels, start=1):
@@ -70,9 +73,6 @@ def simulate(folder: Path, *, n_subjects: int, seconds: float, seed: int) -> Non
         folder / STATEMENTS,
         ("", "description", "diagnostic_class"),
         [*statements, ("SR", "sinus rhythm", "")],
-    )
-    write_marker(
-        folder, simulator="ptb-xl", revision=REVISION, seed=seed, n_subjects=n_subjects, seconds=seconds
     )
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from bench.datasets.simulate.eeg import band_noise, pink_noise
 from bench.datasets.simulate.marker import write_marker
+from bench.datasets.simulate.subjects import subject_generator
 from bench.datasets.sleep_edf import EPOCH_S, FACTS, STUDY
 from bench.errors import UsageError
 from bench.files import atomic_file
@@ -97,15 +98,13 @@ def simulate(folder: Path, *, n_subjects: int, seconds: float, seed: int) -> Non
         raise UsageError(
             f"nights of {seconds:g} s are too short for all stages; simulate at least {_MIN_EPOCHS * EPOCH_S} s"
         )
-    folder.mkdir(parents=True, exist_ok=True)
-    # First, so that a simulation which is killed half-way is never taken for the publisher's data.
     write_marker(
         folder, simulator="sleep-edf", revision=REVISION, seed=seed, n_subjects=n_subjects, seconds=seconds
     )
     for subject in range(n_subjects):
-        person = _draw_person(np.random.default_rng([seed, subject]))
+        person = _draw_person(subject_generator(seed, subject))
         for night in (1, 2):
-            generator = np.random.default_rng([seed, subject, night])
+            generator = subject_generator(seed, subject, night)
             stages = draw_night(generator, n_epochs)
             stem = f"SC4{subject:02d}{night}E"
             letter = generator.choice(list("CHJMPVW"))

@@ -13,15 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.datasets.simulate.marker import write_marker
+from bench.datasets.simulate.subjects import subject_generator
+from bench.datasets.splits import published_list
 from bench.datasets.uci_har import ARCHIVE_FOLDER, FACTS
 from bench.errors import UsageError
 
 REVISION = 1
 DEMO = {"n_subjects": 10, "seconds": 10.0}
 
-_TEST_SUBJECTS = (2, 4, 9, 10, 12, 13, 18, 20, 24)
-_VALIDATION_SUBJECTS = (27, 28, 29, 30)
-_TRAINING_SUBJECTS = tuple(sorted(set(range(1, 31)) - {*_TEST_SUBJECTS, *_VALIDATION_SUBJECTS}))
 _STEP = FACTS.n_times // 2
 
 
@@ -83,8 +82,6 @@ def simulate(folder: Path, *, n_subjects: int, seconds: float, seed: int) -> Non
         )
     if not window_s <= seconds <= 3600:
         raise UsageError(f"seconds {seconds}: give {window_s} (one window) to 3600 an activity")
-    folder.mkdir(parents=True, exist_ok=True)
-    # The mark comes first: a simulation that is killed must not pass for the publisher's data.
     write_marker(
         folder, simulator=FACTS.name, revision=REVISION, seed=seed, n_subjects=n_subjects, seconds=seconds
     )
@@ -98,19 +95,18 @@ def simulate(folder: Path, *, n_subjects: int, seconds: float, seed: int) -> Non
 
 def _subjects(n_subjects: int) -> dict[str, list[int]]:
     """Choose subjects so that the published rule finds training, validation and test subjects."""
-    n_test = max(1, round(n_subjects * len(_TEST_SUBJECTS) / FACTS.n_subjects))
-    n_validation = max(1, round(n_subjects * len(_VALIDATION_SUBJECTS) / FACTS.n_subjects))
-    training = _TRAINING_SUBJECTS[: n_subjects - n_test - n_validation]
-    return {
-        "train": [*training, *_VALIDATION_SUBJECTS[:n_validation]],
-        "test": list(_TEST_SUBJECTS[:n_test]),
-    }
+    listed = published_list(FACTS.name) or {}
+    training, validation, test = (list(map(int, listed[part])) for part in ("train", "validation", "test"))
+    n_test = max(1, round(n_subjects * len(test) / FACTS.n_subjects))
+    n_validation = max(1, round(n_subjects * len(validation) / FACTS.n_subjects))
+    n_training = n_subjects - n_test - n_validation
+    return {"train": [*training[:n_training], *validation[:n_validation]], "test": test[:n_test]}
 
 
 def _write_part(folder: Path, part: str, subjects: list[int], *, seconds: float, seed: int) -> None:
     windows, labels, owners = [], [], []
     for subject in subjects:
-        generator = np.random.default_rng([seed, subject])
+        generator = subject_generator(seed, subject)
         person = _person(generator)
         for label, activity in enumerate(_ACTIVITIES):
             n_samples = int(seconds * FACTS.sampling_rate_hz)
