@@ -1,6 +1,5 @@
 """What the commands over a grid do between their options and their exit code."""
 
-from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,23 +48,33 @@ def planned_cells(
     return plan(request.only(list(manifests)), manifests, out)
 
 
-def show_plan(cells: list[PlannedCell], out: Path) -> None:
-    """Print every cell with its status, the totals, and what the rest takes by the records there are."""
-    from bench.plan.cost import expectation
+def show_plan(cells: list[PlannedCell], out: Path, *, jobs: int, retry_failed: bool) -> None:
+    """Print every cell with its status, the totals, and what is to be trained takes by the records there are."""
+    from bench.plan.cost import commonest_place, costs_from_records, likeness, told, told_in_all
+    from bench.plan.grid import counts, to_train
     from bench.results.store import read_all
 
+    records, _ = read_all(out)
+    place = commonest_place(records)
+    costs = {} if place is None else costs_from_records(records, place)
     width = max((len(one.settings.model) for one in cells), default=0)
+    chosen = to_train(cells, retry_failed=retry_failed)
     for one in cells:
         settings = one.settings
         key = one.cell.key[:12] if one.cell else "-"
+        cost = costs.get(likeness(one)) if one in chosen else None
         click.echo(
             f"{settings.model:<{width}}  {settings.dataset:<9}  seed {settings.seed}  {key:<12}  {one.status}"
+            f"{'' if cost is None else f'  {told(cost)}'}"
         )
-    counts = Counter(one.status for one in cells)
-    click.echo(f"{len(cells)} cells: " + ", ".join(f"{n} {status}" for status, n in counts.items()))
-    expected = expectation(cells, read_all(out)[0])
-    if expected is not None:
-        click.echo(expected)
+    click.echo(counts(cells))
+    if place is not None and chosen:
+        for line in told_in_all([costs.get(likeness(one)) for one in chosen], jobs):
+            click.echo(line)
+        click.echo(
+            f"by records of their kind on {place.device_name} with --threads {place.threads}; "
+            "'bench plan' tries the others"
+        )
 
 
 def ready_data(request: Request, data: Path | None) -> Path:
@@ -89,9 +98,19 @@ def run_cells(request: Request, data: Path, out: Path, options: dict[str, Any]) 
     return summary
 
 
-def measure(request: Request, out: Path, preset_name: str) -> None:
-    """Measure the cost of the request's models at one dataset's shape, ADFTD's where it is in the grid."""
+def has_all_models(request: Request) -> bool:
+    """Tell whether the grid holds all the models that ``all`` stands for."""
+    from bench.models import registry
+
+    return set(registry.names(all_only=True)) <= set(request.models)
+
+
+def measure(request: Request, out: Path, *, device: str, threads: int | None) -> None:
+    """Measure the cost of the request's models at one dataset's shape, ADFTD's where it is in the grid.
+
+    Sizes are the preset's: assignments are for the cells.
+    """
     from bench.cli.measuring import measure_missing
 
     dataset = "adftd" if "adftd" in request.datasets else request.datasets[0]
-    measure_missing(out, request.models, dataset, preset_name)
+    measure_missing(out, request.models, dataset, request.preset.name, device=device, threads=threads)

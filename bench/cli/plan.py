@@ -8,7 +8,6 @@ import click
 from bench.cli.options import data_option, default_results, grid_options, out_option
 
 if TYPE_CHECKING:
-    from bench.plan.cost import Cost
     from bench.plan.grid import PlannedCell
     from bench.run.calibrate import Forecast
 
@@ -25,6 +24,9 @@ if TYPE_CHECKING:
 @click.option(
     "--ablation/--no-ablation", default=True, show_default=True, help="MedMamba's variants on ADFTD."
 )
+@click.option("--shard", metavar="I/N", help="Only every N-th cell, from the I-th: for job arrays.")
+@click.option("--skip-missing", is_flag=True, help="Plan for the datasets that are there.")
+@click.option("--retry-failed", is_flag=True, help="Count cells whose record says they failed as to do.")
 @click.option(
     "--budget",
     type=click.FloatRange(min=0, min_open=True),
@@ -41,50 +43,38 @@ def command(data: Path | None, out: Path | None, budget: float, **options: Any) 
     bench plan --preset demo --models medmamba
     """
     from bench.cli import grid
+    from bench.plan.cost import told_in_all
     from bench.plan.data import check_all
-    from bench.plan.grid import plan
+    from bench.plan.grid import counts, plan
     from bench.run.calibrate import forecast
     from bench.run.data import prepare_all
     from bench.run.display import make_display
+    from bench.run.fork_server import fork_server
     from bench.run.grid import Resources
 
     request, options = grid.split_request(options, data)
     root, results = grid.ready_data(request, data), out or default_results()
-    manifests, _ = check_all(request.datasets, root, skip_missing=False)
+    manifests, problems = check_all(request.datasets, root, skip_missing=options["skip_missing"])
+    resources = Resources(**options)
+    # Before anything that cuts windows in processes of its own.
+    fork_server()
     with make_display(0) as display:
+        for problem in problems:
+            display.say(f"skipped: {problem}")
         prepared = prepare_all(
-            manifests, root, jobs=options["jobs"], allow_skipped=False, on_record=display.record
+            manifests, root, jobs=resources.jobs, allow_skipped=True, on_record=display.record
         )
-        cells = plan(request, prepared, results)
-        found = forecast(cells, root, results, Resources(**options), budget_s=budget, say=display.say)
-    click.echo(f"{len(cells)} cells, {len(cells) - len(found.cells)} of them done or failed before")
-    for line in lines(found, options["jobs"]):
+        cells = plan(request.only(list(prepared)), prepared, results)
+        cells = cells if resources.shard is None else resources.shard.of(cells)
+        found = forecast(cells, root, results, resources, budget_s=budget, say=display.say)
+    click.echo(counts(cells))
+    for line in [*_kinds(found), *told_in_all([found.cost(one) for one in found.cells], resources.jobs)]:
         click.echo(line)
-
-
-def lines(found: "Forecast", n_workers: int) -> list[str]:
-    """Return a line for each kind of cell, and the totals."""
-    from bench.plan.cost import duration, wall_time_s
-
-    text = _kinds(found)
-    known = [cost for one in found.cells if (cost := found.cost(one)) is not None]
-    seconds = [cost.seconds for cost in known]
-    wall = wall_time_s(seconds, n_workers)
-    doubt = sum(cost.seconds * cost.doubt for cost in known) / max(sum(seconds), 1e-9)
-    most = max((cost.memory_bytes or 0 for cost in known), default=0)
-    text.append(
-        f"in all: {duration(sum(seconds))} of cells, {duration(wall)} with --jobs {n_workers} "
-        f"(from {duration(wall / (1 + doubt))} to {duration(wall * (1 + doubt))}), "
-        f"at most {most / 2**30:.1f} GiB a cell"
-    )
-    if len(known) < len(found.cells):
-        text.append(f"not counted: {len(found.cells) - len(known)} cells whose cost is unknown")
-    return text
 
 
 def _kinds(found: "Forecast") -> list[str]:
     """Return a line for the cells that differ by their seed only."""
-    from bench.plan.cost import likeness
+    from bench.plan.cost import likeness, told
 
     kinds: dict[str, list[PlannedCell]] = {}
     for one in found.cells:
@@ -93,16 +83,6 @@ def _kinds(found: "Forecast") -> list[str]:
     text = []
     for name, cells in kinds.items():
         settings, cost = cells[0].settings, found.costs.get(name)
-        told = found.troubles.get(name, "unknown") if cost is None else _told(cost)
-        text.append(f"{settings.model:<{width}}  {settings.dataset:<9}  {len(cells):>3} cells  {told}")
+        text_of = found.troubles.get(name, "unknown") if cost is None else told(cost)
+        text.append(f"{settings.model:<{width}}  {settings.dataset:<9}  {len(cells):>3} cells  {text_of}")
     return text
-
-
-def _told(cost: "Cost") -> str:
-    from bench.plan.cost import duration
-
-    bound = "at most " if cost.at_most else ""
-    memory = "" if cost.memory_bytes is None else f"{cost.memory_bytes / 2**30:5.1f} GiB, "
-    return (
-        f"{bound}{duration(cost.seconds)} each, {memory}give or take {100 * cost.doubt:.0f} % ({cost.source})"
-    )

@@ -4,7 +4,7 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from heapq import heappop, heappush
+from heapq import heappop, heappush, nlargest
 from statistics import mean
 
 from bench.plan.grid import PlannedCell
@@ -59,13 +59,15 @@ class Place:
 
 
 def likeness(planned: PlannedCell) -> str:
-    """Return the same text for cells that differ by their seed only."""
-    return _likeness(planned.settings.model_dump(mode="json"))
+    """Return the same text for cells that differ by their seed only; they have the same data."""
+    data = None if planned.cell is None else planned.cell.data.description.fingerprint
+    return _likeness(planned.settings.model_dump(mode="json"), data)
 
 
-def _likeness(settings: Mapping[str, object]) -> str:
+def _likeness(settings: Mapping[str, object], fingerprint: str | None) -> str:
     ignored = ("seed", "origins", "preset")
-    return json.dumps({k: v for k, v in settings.items() if k not in ignored}, sort_keys=True)
+    kept = {name: value for name, value in settings.items() if name not in ignored}
+    return json.dumps({**kept, "fingerprint": fingerprint}, sort_keys=True)
 
 
 def place_of(record: Record) -> Place:
@@ -74,17 +76,27 @@ def place_of(record: Record) -> Place:
     return Place(device=environment.device, device_name=environment.device_name, threads=environment.threads)
 
 
+def commonest_place(records: Sequence[Record]) -> Place | None:
+    """Return where most finished cells ran; None without any."""
+    places = Counter(place_of(record) for record in records if record.is_done)
+    return places.most_common(1)[0][0] if places else None
+
+
 def costs_from_records(records: Sequence[Record], place: Place) -> dict[str, Cost]:
-    """Return the cost of cells by their `likeness`, from finished cells of the same place."""
+    """Return the cost of cells by their `likeness`, from finished cells of the same place.
+
+    One that lacked memory and was trained by smaller steps tells nothing of those that do not.
+    """
     alike: dict[str, list[Record]] = defaultdict(list)
     for record in records:
-        if record.is_done and place_of(record) == place:
-            alike[_likeness(record.settings)].append(record)
+        whole = record.micro_batch_size_used == record.settings["training"]["micro_batch_size"]
+        if record.is_done and whole and place_of(record) == place:
+            alike[_likeness(record.settings, record.data.fingerprint)].append(record)
     return {name: _cost_of(some) for name, some in alike.items()}
 
 
 def _cost_of(records: Sequence[Record]) -> Cost:
-    seconds = [whole_time_s(record) for record in records]
+    seconds = [record.whole_time_s for record in records]
     middle = mean(seconds)
     memory = [record.peak_memory_bytes for record in records if record.peak_memory_bytes is not None]
     return Cost(
@@ -92,14 +104,6 @@ def _cost_of(records: Sequence[Record]) -> Cost:
         memory_bytes=max(memory, default=None),
         doubt=DOUBT_OF_RECORDS + (max(seconds) - min(seconds)) / 2 / middle,
         source=f"{len(records)} record{'s' if len(records) > 1 else ''}",
-    )
-
-
-def whole_time_s(record: Record) -> float:
-    """Return the time of a cell with all its epochs, those before an interruption included."""
-    timing = record.timing
-    return (
-        timing.total_s - timing.train_s + max(timing.train_s, sum(epoch.seconds for epoch in record.history))
     )
 
 
@@ -125,23 +129,30 @@ def cost_from_trial(planned: PlannedCell, trial: Trial) -> Cost:
     )
 
 
-def expectation(cells: Sequence[PlannedCell], records: Sequence[Record]) -> str | None:
-    """Return in one line what the cells that are not done will take by their finished likes; None without any.
+def told(cost: Cost) -> str:
+    """Return a cell's cost as people say it, with how sure it is and what it is from."""
+    bound = "at most " if cost.at_most else ""
+    memory = "" if cost.memory_bytes is None else f"{cost.memory_bytes / 2**30:.1f} GiB, "
+    return f"{bound}{duration(cost.seconds)}, {memory}give or take {100 * cost.doubt:.0f} % ({cost.source})"
 
-    Where records come from several places, the one with most of them counts.
-    """
-    places = Counter(place_of(record) for record in records if record.is_done)
-    waiting = [one for one in cells if one.status != "done"]
-    if not places or not waiting:
-        return None
-    ((place, _),) = places.most_common(1)
-    costs = costs_from_records(records, place)
-    known = [cost for one in waiting if (cost := costs.get(likeness(one))) is not None]
-    seconds = sum(cost.seconds for cost in known)
-    return (
-        f"{duration(seconds)} for {len(known)} of the {len(waiting)} cells that are not done, by records of their "
-        f"kind on {place.device_name} with --threads {place.threads}; 'bench plan' tries the others"
-    )
+
+def told_in_all(costs: Sequence[Cost | None], n_workers: int) -> list[str]:
+    """Return what the cells to train take together, and how many have no known cost."""
+    known = [cost for cost in costs if cost is not None]
+    seconds = [cost.seconds for cost in known]
+    wall = wall_time_s(seconds, n_workers)
+    doubt = sum(cost.seconds * cost.doubt for cost in known) / max(sum(seconds), 1e-9)
+    memory = nlargest(n_workers, (cost.memory_bytes or 0 for cost in known))
+    lines = []
+    if known:
+        lines.append(
+            f"in all: {duration(sum(seconds))} of cells, {duration(wall)} with --jobs {n_workers} "
+            f"(from {duration(wall / (1 + doubt))} to {duration(wall * (1 + doubt))}), "
+            f"at most {memory[0] / 2**30:.1f} GiB a cell, {sum(memory) / 2**30:.1f} GiB at once"
+        )
+    if len(known) < len(costs):
+        lines.append(f"not counted: {len(costs) - len(known)} cells whose cost is unknown")
+    return lines
 
 
 def duration(seconds: float) -> str:

@@ -1,5 +1,6 @@
 """The grid: the product of models, datasets and seeds, and what is done of it."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -7,10 +8,11 @@ from typing import Any, Literal
 
 from bench.datasets.manifest import Manifest
 from bench.plan.ablation import DATASET, ablation_variants
-from bench.plan.cell import Cell
+from bench.plan.cell import Cell, cell_name
 from bench.plan.data import cell_data
-from bench.results.record import CellName, Record
+from bench.results.record import Record
 from bench.results.store import find_record
+from bench.results.twins import find_twin
 from bench.settings import CellSettings, Preset, resolve
 
 Status = Literal["done", "to do", "failed", "not prepared"]
@@ -51,7 +53,10 @@ class Request:
 
 @dataclass(frozen=True)
 class PlannedCell:
-    """A cell of the grid as records and prepared data show it; ``cell`` is None until its data is prepared."""
+    """A cell of the grid as records and prepared data show it; ``cell`` is None until its data is prepared.
+
+    The record may be of another recipe whose cell has the same key.
+    """
 
     settings: CellSettings
     status: Status
@@ -81,14 +86,27 @@ def plan(request: Request, manifests: Mapping[str, Manifest | None], out: Path) 
     return [_planned(settings, manifests[settings.dataset], out) for settings in request.settings()]
 
 
+def to_train(cells: Sequence[PlannedCell], *, retry_failed: bool) -> list[PlannedCell]:
+    """Return the cells without a record, and those whose record says they failed if asked."""
+    return [
+        one
+        for one in cells
+        if one.status not in ("done", "failed") or (retry_failed and one.status == "failed")
+    ]
+
+
+def counts(cells: Sequence[PlannedCell]) -> str:
+    """Return how many cells there are, and how many of each status."""
+    by_status = Counter(one.status for one in cells)
+    return f"{len(cells)} cells: " + ", ".join(f"{n} {status}" for status, n in by_status.items())
+
+
 def _planned(settings: CellSettings, manifest: Manifest | None, out: Path) -> PlannedCell:
     if manifest is None:
         return PlannedCell(settings, "not prepared")
-    cell = Cell(settings=settings, data=cell_data(settings, manifest))
-    name = CellName(
-        model=settings.model, dataset=settings.dataset, seed=settings.seed, recipe=settings.recipe
-    )
-    record = find_record(out, name, cell.key)
+    cell = Cell.of(settings, cell_data(settings, manifest))
+    name = cell_name(settings)
+    record = find_record(out, name, cell.key) or find_twin(out, name, cell.key)
     if record is None:
         return PlannedCell(settings, "to do", cell)
     return PlannedCell(settings, "done" if record.is_done else "failed", cell, record)

@@ -1,6 +1,6 @@
 """The cost of a grid before it is run: from records where there are some, else from one trial per kind of cell."""
 
-import multiprocessing
+import os
 import signal
 import time
 import traceback
@@ -12,12 +12,13 @@ from pathlib import Path
 
 from bench.measure.exclusive import training
 from bench.plan.cost import Cost, Place, Trial, cost_from_trial, costs_from_records, likeness
-from bench.plan.grid import PlannedCell
+from bench.plan.grid import PlannedCell, to_train
 from bench.results.store import read_all
-from bench.run.environment import describe
-from bench.run.grid import Resources, make_jobs, to_train
+from bench.run.environment import describe, resolve_device
+from bench.run.fork_server import fork_server
+from bench.run.gpus import least_used, visible_gpus
+from bench.run.grid import Resources, make_jobs
 from bench.run.job import Job
-from bench.run.pool import PRELOAD
 from bench.run.worker import die_with_parent
 
 Say = Callable[[str], None]
@@ -25,11 +26,15 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Forecast:
-    """The cells that a run would train, what each is expected to cost by its likeness, and why some are unknown."""
+    """The cells that a run would train, and by their likeness what each is expected to cost, or why that is unknown.
+
+    ``trials`` are those that costs come from where there was no record.
+    """
 
     cells: Sequence[PlannedCell]
     costs: Mapping[str, Cost]
     troubles: Mapping[str, str]
+    trials: Mapping[str, Trial]
 
     def cost(self, planned: PlannedCell) -> Cost | None:
         """Return the cost of a cell, None where its trial failed."""
@@ -56,11 +61,11 @@ def forecast(
     """
     chosen = to_train(cells, retry_failed=resources.retry_failed)
     if not chosen:
-        return Forecast(chosen, {}, {})
+        return Forecast(chosen, {}, {}, {})
     first: dict[str, PlannedCell] = {}
     for one in chosen:
         first.setdefault(likeness(one), one)
-    jobs = make_jobs(list(first.values()), data, out, resources)
+    jobs = make_jobs(list(first.values()), data, out, resources, resolve_device(resources.device))
     place = Place(
         device=jobs[0].device,
         device_name=describe(jobs[0].device, 1, "float32", None).device_name,
@@ -69,48 +74,49 @@ def forecast(
     records, _ = read_all(out)
     costs = {name: cost for name, cost in costs_from_records(records, place).items() if name in first}
     unknown = [(name, job) for name, job in zip(first, jobs, strict=True) if name not in costs]
-    troubles: dict[str, str] = {}
+    troubles, trials = dict[str, str](), dict[str, Trial]()
     for position, found in run_trials([job for _, job in unknown], resources.jobs, budget_s):
         name, job = unknown[position]
         if isinstance(found, Trial):
-            costs[name] = cost_from_trial(first[name], found)
+            trials[name], costs[name] = found, cost_from_trial(first[name], found)
             say(f"tried {job.cell.settings.model} on {job.cell.settings.dataset}")
         else:
             troubles[name] = found
             say(f"trial of {job.cell.settings.model} on {job.cell.settings.dataset} failed: {found}")
-    return Forecast(chosen, costs, troubles)
+    return Forecast(chosen, costs, troubles, trials)
 
 
 def run_trials(jobs: Sequence[Job], n_workers: int, budget_s: float) -> Iterator[tuple[int, Trial | str]]:
     """Try jobs in fresh processes, some at once; yield each one's position and its trial, or why there is none."""
     if not jobs:
         return
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([*PRELOAD, "bench.run.trial"])
+    context = fork_server()
     # The first process waits for the fork server's imports, which no cell will.
     warm = context.Process(target=_nothing)
     warm.start()
     warm.join()
     waiting = list(reversed(list(enumerate(jobs))))
-    running: dict[Connection, tuple[int, BaseProcess]] = {}
+    running: dict[Connection, tuple[int, BaseProcess, str | None]] = {}
+    gpus = visible_gpus(jobs[0].device)
     with training(jobs[0].device):
         try:
             while waiting or running:
                 while waiting and len(running) < n_workers:
                     position, job = waiting.pop()
+                    job = job.on_gpu(least_used(gpus, [gpu for _, _, gpu in running.values()]))
                     ours, theirs = context.Pipe(duplex=False)
                     process = context.Process(
                         target=_main, args=(job, time.time(), budget_s, theirs), daemon=True
                     )
                     process.start()
                     theirs.close()
-                    running[ours] = (position, process)
+                    running[ours] = (position, process, job.gpu)
                 for ready in wait(list(running)):
                     assert isinstance(ready, Connection)
-                    position, process = running.pop(ready)
+                    position, process, _ = running.pop(ready)
                     yield position, _answer(ready, process)
         finally:
-            for _, process in running.values():
+            for _, process, _ in running.values():
                 process.kill()
 
 
@@ -137,6 +143,8 @@ def _main(job: Job, started: float, budget_s: float, answer: Connection) -> None
     # Ctrl-C goes to the whole terminal's group; the parent ends this process.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     die_with_parent()
+    if job.gpu is not None:
+        os.environ["CUDA_VISIBLE_DEVICES"] = job.gpu
     models.register(job.model)
     datasets.register(job.dataset)
     try:

@@ -1,32 +1,26 @@
 """Running jobs in worker processes: as many at once as asked, each watched to its end."""
 
-import multiprocessing
 import signal
 import time
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from multiprocessing.connection import Connection, wait
-from multiprocessing.context import ForkServerContext, ForkServerProcess
+from multiprocessing.context import ForkServerProcess
 
 from filelock import Timeout
 
-from bench.errors import BenchError, RecordError
 from bench.measure.exclusive import training
 from bench.results.record import Epoch, Failure, Outcome
-from bench.results.store import find_record
 from bench.run import worker
 from bench.run.claim import claim, is_held, sweep
-from bench.run.failure import write_failure
+from bench.run.ended import Ended
+from bench.run.failure import record_failure
+from bench.run.fork_server import fork_server
 from bench.run.gpus import least_used
 from bench.run.job import Job
-from bench.run.worker import Ended
 
-# Loaded once in the fork server, so that a cell starts in a moment; importing them runs no tensor operation.
-# torch._dynamo is a second's import that every optimiser asks for.
-PRELOAD = ["torch", "torch._dynamo", "sklearn.metrics", "scipy.special", "bench.run.cell"]
 RETRIES = 2
 RETRY_S = 1.0
 LOCKED_RETRY_S = 2.0
@@ -118,22 +112,20 @@ def run_jobs(
 def _run(
     jobs: Sequence[Job], n_workers: int, timeout_s: float | None, gpus: Sequence[str]
 ) -> Iterator[Event]:
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(PRELOAD)
     queue = deque(_Waiting(job) for job in jobs)
     running: list[_Running] = []
     try:
         while queue or running:
             while len(running) < n_workers and (following := _next_due(queue)) is not None:
                 gpu = least_used(gpus, [one.job.gpu for one in running])
-                running.append(_start(context, replace(following, job=following.job.on_gpu(gpu))))
+                running.append(_start(replace(following, job=following.job.on_gpu(gpu))))
                 yield Started(following.job)
             _wait_for_news(running, queue)
             for one in list(running):
                 yield from _news_of(one)
                 if timeout_s is not None and time.monotonic() - one.clock > timeout_s:
                     running.remove(one)
-                    yield _stop_late(one, timeout_s)
+                    yield from _stop_late(one, queue, timeout_s)
                 elif not one.process.is_alive():
                     yield from _news_of(one)
                     running.remove(one)
@@ -153,19 +145,20 @@ def _next_due(queue: deque[_Waiting]) -> _Waiting | None:
     return None
 
 
-def _start(context: ForkServerContext, waiting: _Waiting) -> _Running:
+def _start(waiting: _Waiting) -> _Running:
     """Start a worker; when the fork server has just died, wait until multiprocessing notices and starts another."""
     deadline = time.monotonic() + GRACE_S
     while True:
         try:
-            return _start_once(context, waiting)
+            return _start_once(waiting)
         except (ConnectionError, EOFError):
             if time.monotonic() > deadline:
                 raise
             time.sleep(0.1)
 
 
-def _start_once(context: ForkServerContext, waiting: _Waiting) -> _Running:
+def _start_once(waiting: _Waiting) -> _Running:
+    context = fork_server()
     ours, theirs = context.Pipe(duplex=False)
     process = context.Process(target=worker.main, args=(waiting.job, theirs), daemon=True)
     process.start()
@@ -192,7 +185,8 @@ def _news_of(one: _Running) -> Iterator[Event]:
                 yield Progress(one.job, news)
             else:
                 one.ended = news
-    except EOFError:
+    except (EOFError, OSError):
+        # Its end; an OSError where it was killed within a message.
         one.events.close()
 
 
@@ -208,7 +202,7 @@ def _conclude(one: _Running, queue: deque[_Waiting]) -> Iterator[Event]:
         queue.append(one.waiting.later(RETRY_S, attempt=attempt + 1))
     elif ended.outcome in ("fault", "too-large", "died"):
         assert ended.failure is not None
-        yield _fail(one, "failed", ended.failure)
+        yield from _fail(one, queue, "failed", ended.failure)
     else:
         yield Finished(one.job, ended)
 
@@ -225,31 +219,19 @@ def _death_of(one: _Running) -> Ended:
     return Ended("fault" if by_fault else "died", failure=Failure(kind="WorkerDied", message=message))
 
 
-def _stop_late(one: _Running, timeout_s: float) -> Finished:
+def _stop_late(one: _Running, queue: deque[_Waiting], timeout_s: float) -> Iterator[Finished]:
     _terminate([one])
     remedy = "raise --cell-timeout and give --retry-failed to go on from its checkpoint"
     message = f"not finished after {timeout_s:g} s; {remedy}"
-    return _fail(one, "timeout", Failure(kind="Timeout", message=message))
+    yield from _fail(one, queue, "timeout", Failure(kind="Timeout", message=message))
 
 
-def _fail(one: _Running, outcome: Outcome, failure: Failure) -> Finished:
-    """Write the record of a worker that wrote none, unless another process has taken the cell up."""
-    job = one.job
+def _fail(one: _Running, queue: deque[_Waiting], outcome: Outcome, failure: Failure) -> Iterator[Finished]:
+    """Write the record of a worker that wrote none; where another run holds the cell now, wait for what it records."""
     try:
-        with claim(job.folder):
-            sweep(job.folder)
-            found = find_record(job.out, job.name, job.cell.key)
-            if found is not None and found.is_done:
-                return Finished(job, Ended("already-done"))
-            write_failure(job, outcome, failure, one.started)
+        yield Finished(one.job, record_failure(one.job, outcome, failure, one.started))
     except Timeout:
-        return Finished(job, Ended("already-done", message="another run trains it"))
-    except (OSError, BenchError) as error:
-        raise RecordError(
-            f"{job.folder.path}: not even a record can be written ({error}); make room there and run the same command "
-            "again: finished cells and finished epochs are kept"
-        ) from error
-    return Finished(job, Ended(outcome, message=f"{failure.kind}: {failure.message}"))
+        queue.append(one.waiting.later(LOCKED_RETRY_S, attempt=one.waiting.attempt))
 
 
 def _terminate(running: Sequence[_Running]) -> None:
@@ -262,5 +244,13 @@ def _terminate(running: Sequence[_Running]) -> None:
             one.process.kill()
             one.process.join()
         one.events.close()
-        with suppress(Timeout), claim(one.job.folder):
-            sweep(one.job.folder)
+        _sweep_unless_held(one.job)
+
+
+def _sweep_unless_held(job: Job) -> None:
+    try:
+        with claim(job.folder):
+            sweep(job.folder)
+    except OSError:
+        # Another run holds the cell, or the disk refuses; whoever takes the cell next sweeps too.
+        return

@@ -6,12 +6,15 @@ from pathlib import Path
 import pytest
 
 from bench.plan.cost import (
+    Cost,
     Place,
     Trial,
+    commonest_place,
     cost_from_trial,
     costs_from_records,
-    expectation,
     likeness,
+    told,
+    told_in_all,
     wall_time_s,
 )
 from bench.plan.grid import PlannedCell
@@ -94,14 +97,39 @@ def test_a_resumed_cell_counts_the_epochs_before_its_death(tmp_path: Path) -> No
     assert costs_from_records([resumed], HERE)[likeness(planned())].seconds == 8.0
 
 
-def test_the_expectation_says_of_how_many_cells_it_is(tmp_path: Path) -> None:
-    line = expectation([planned(seed=42), planned(epochs=3)], [record(tmp_path, 10.0)])
-    assert line is not None
-    assert line.startswith("10.0 s for 1 of the 2 cells that are not done")
+def test_records_of_other_data_do_not_tell(tmp_path: Path) -> None:
+    (costs,) = costs_from_records([record(tmp_path, 10.0)], HERE)
+    other = make_cell(recipe="medmamba", fingerprint="f1")
+    assert costs == likeness(planned())
+    assert costs != likeness(PlannedCell(other.settings, "to do", other))
 
 
-def test_nothing_is_expected_without_records() -> None:
-    assert expectation([planned()], []) is None
+def test_a_cell_whose_data_is_not_prepared_is_like_no_record(tmp_path: Path) -> None:
+    settings = planned().settings
+    assert likeness(PlannedCell(settings, "not prepared")) not in costs_from_records(
+        [record(tmp_path, 10.0)], HERE
+    )
+
+
+def test_a_record_that_lacked_memory_does_not_tell(tmp_path: Path) -> None:
+    halved = record(tmp_path, 10.0).model_copy(update={"micro_batch_size_used": 8})
+    assert costs_from_records([halved], HERE) == {}
+
+
+def test_costs_are_told_with_time_memory_and_doubt() -> None:
+    costs = [
+        Cost(seconds=s, memory_bytes=m << 30, doubt=0.1, source="1 record") for s, m in ((60, 1), (30, 2))
+    ]
+    assert told(costs[0]) == "60.0 s, 1.0 GiB, give or take 10 % (1 record)"
+    assert told_in_all([*costs, None], 2) == [
+        "in all: 90.0 s of cells, 60.0 s with --jobs 2 (from 54.5 s to 66.0 s), at most 2.0 GiB a cell, "
+        "3.0 GiB at once",
+        "not counted: 1 cells whose cost is unknown",
+    ]
+
+
+def test_no_finished_record_has_no_place() -> None:
+    assert commonest_place([]) is None
 
 
 def test_workers_take_cells_in_turn() -> None:
