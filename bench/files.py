@@ -25,6 +25,14 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def free_name(folder: Path, pattern: str) -> Path:
+    """Return the first path that is free in a folder, of names with ``{}`` for a number from 1."""
+    number = 1
+    while (path := folder / pattern.format(number)).exists():
+        number += 1
+    return path
+
+
 @contextmanager
 def atomic_file(path: Path) -> Iterator[Path]:
     """Give a temporary path beside ``path``; flush it to disk and rename it when the block ends well.

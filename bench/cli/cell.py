@@ -1,4 +1,4 @@
-"""``bench cell``: one cell in this process and its peers, as torchrun starts it. Not listed in the help."""
+"""``bench cell``: one cell in this process and its peers, as torchrun starts it."""
 
 import os
 from collections.abc import Sequence
@@ -14,15 +14,26 @@ if TYPE_CHECKING:
     from bench.plan.grid import PlannedCell
 
 
-@click.command("cell", hidden=True)
+@click.command("cell")
 @click.argument("key")
 @grid_options
 @data_option
 @out_option
 @click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto", show_default=True)
 @click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True, help="Per process.")
-def command(key: str, data: Path | None, out: Path | None, device: str, threads: int, **options: Any) -> None:
-    """Train the one cell whose key begins with KEY, with all processes that torchrun started.
+@click.option("--deterministic", is_flag=True, help="On CUDA: deterministic algorithms only; recorded.")
+def command(
+    key: str,
+    data: Path | None,
+    out: Path | None,
+    device: str,
+    threads: int,
+    deterministic: bool,
+    **options: Any,
+) -> None:
+    """Train the one cell whose key begins with KEY, with all processes that torchrun started: one per GPU.
+
+    What models differ from one process's then is in docs/grid.md.
 
     \b
     bench run --dry-run --models medmamba --datasets adftd --seeds 41          shows keys
@@ -30,25 +41,27 @@ def command(key: str, data: Path | None, out: Path | None, device: str, threads:
     """
     from bench.cli import grid
     from bench.run.distributed import differs_because, run_together
+    from bench.run.environment import resolve_device
     from bench.run.grid import Resources, make_jobs
 
     if "RANK" not in os.environ:
         raise UsageError(
             "bench cell: not started by torchrun; torchrun --nproc-per-node 2 -m bench cell KEY ..."
         )
-    request, _ = grid.split_request(options, data)
+    request, _ = grid.split_request({**options, "ablation": True}, data)
     results, root = out or default_results(), grid.ready_data(request, data)
     planned = find(grid.planned_cells(request, data, results, skip_missing=True), key)
     if planned.status == "done":
         click.echo(f"{key}: done already", err=True)
         return
-    (job,) = make_jobs([planned], root, results, Resources(device=device, threads=threads))
+    resources = Resources(threads=threads, deterministic=deterministic)
+    (job,) = make_jobs([planned], root, results, resources, resolve_device(device))
     reason = differs_because(planned.settings.model)
+    if reason is not None and os.environ["RANK"] == "0":
+        click.echo(f"not what one process would give, not even up to rounding: {reason}", err=True)
     record = run_together(job, lambda _: None)
     if record is not None and record.metrics is not None:
         click.echo(f"{job.cell.label}: test F1 {100 * record.metrics.test.f1:.2f}, {job.folder.path}")
-        if reason is not None:
-            click.echo(f"not what one process would give, not even up to rounding: {reason}")
 
 
 def find(cells: "Sequence[PlannedCell]", key: str) -> "PlannedCell":
@@ -62,6 +75,7 @@ def find(cells: "Sequence[PlannedCell]", key: str) -> "PlannedCell":
     found = [one for one in cells if one.cell is not None and one.cell.key.startswith(key)]
     if len(found) != 1:
         raise UsageError(
-            f"KEY {key!r}: {len(found)} prepared cells of this request have it; 'bench run --dry-run' shows them"
+            f"KEY {key!r}: {len(found)} prepared cells of this request have it; 'bench run --dry-run' shows them, "
+            "'bench data prepare' prepares their data"
         )
     return found[0]

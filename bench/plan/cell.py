@@ -7,9 +7,11 @@ from typing import Any, Literal
 
 from bench.datasets.contract import Split
 from bench.models import registry as models
-from bench.results.record import DataDescription
+from bench.results.record import CellName, DataDescription
 from bench.settings import CellSettings
 from bench.train.revision import REVISION as TRAINER_REVISION
+
+Revisions = dict[Literal["model", "trainer"], int | str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,10 +24,19 @@ class CellData:
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """A cell whose data is prepared, so that its key is known."""
+    """A cell whose data is prepared, so that its key is known.
+
+    ``revisions`` are those of the code when the cell was planned: a user's file may be edited while cells are trained.
+    """
 
     settings: CellSettings
     data: CellData
+    revisions: Revisions
+
+    @classmethod
+    def of(cls, settings: CellSettings, data: CellData) -> "Cell":
+        """Return the cell as the code of this moment computes it."""
+        return cls(settings=settings, data=data, revisions=current_revisions(settings.model))
 
     @property
     def key(self) -> str:
@@ -37,22 +48,16 @@ class Cell:
         """How messages call the cell."""
         return f"{self.settings.model} / {self.settings.dataset} / seed {self.settings.seed}"
 
-    @property
-    def revisions(self) -> dict[Literal["model", "trainer"], int | str]:
-        """The revisions of the code that computes the result."""
-        return {"model": models.revision(self.settings.model), "trainer": TRAINER_REVISION}
-
     def key_parts(self) -> dict[str, Any]:
         """Return everything that the key is made of.
 
-        A micro-batch is left out where it does not change the arithmetic; how a split came about is left out
-        because its three lists say it all.
+        A micro-batch is part of it for every model, since dropout draws anew in each forward pass; one that is no
+        smaller than the batch is none. How a split came about is left out because its three lists say it all.
         """
         settings = self.settings
         training = settings.training.model_dump()
-        entry = models.entry(settings.model)
-        if not entry.batch_statistics:
-            del training["micro_batch_size"]
+        if (training["micro_batch_size"] or 0) >= training["batch_size"]:
+            training["micro_batch_size"] = None
         return {
             "model": {
                 "name": settings.model,
@@ -73,6 +78,18 @@ class Cell:
             },
             "seed": settings.seed,
         }
+
+
+def current_revisions(model: str) -> Revisions:
+    """Return the revisions of the code that computes a result."""
+    return {"model": models.revision(model), "trainer": TRAINER_REVISION}
+
+
+def cell_name(settings: CellSettings) -> CellName:
+    """Return the name of a cell in its record."""
+    return CellName(
+        model=settings.model, dataset=settings.dataset, seed=settings.seed, recipe=settings.recipe
+    )
 
 
 def canonical_json(value: Any) -> str:

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from bench.errors import RecordError
 from bench.files import atomic_file
+from bench.plan.cell import cell_name
 from bench.plan.grid import PlannedCell
 from bench.results.record import CellName
 
@@ -23,15 +24,18 @@ class PlannedName(BaseModel):
     key: str
 
 
-def write_planned(out: Path, cells: Sequence[PlannedCell]) -> None:
-    """Write down what a run is about to do.
+def write_planned(out: Path, cells: Sequence[PlannedCell], *, beside: Sequence[PlannedName] = ()) -> None:
+    """Write down what a run is about to do, ``beside`` what another one is doing.
 
     Raises
     ------
     RecordError
         The results folder cannot be written.
     """
-    names = [PlannedName(cell=cell_name(one), key=one.cell.key) for one in cells if one.cell is not None]
+    own = [
+        PlannedName(cell=cell_name(one.settings), key=one.cell.key) for one in cells if one.cell is not None
+    ]
+    names = {one.key + one.cell.recipe: one for one in (*beside, *own)}.values()
     text = json.dumps([name.model_dump(mode="json") for name in names], indent=0) + "\n"
     try:
         with atomic_file(out / FILE) as path:
@@ -57,11 +61,3 @@ def read_planned(out: Path) -> list[PlannedName]:
         return [PlannedName.model_validate(one) for one in json.loads(path.read_text(encoding="utf-8"))]
     except (ValueError, ValidationError) as error:
         raise RecordError(f"{path}: damaged ({error}); remove it, the next run writes it anew") from error
-
-
-def cell_name(planned: PlannedCell) -> CellName:
-    """Return the name of a cell in its record."""
-    settings = planned.settings
-    return CellName(
-        model=settings.model, dataset=settings.dataset, seed=settings.seed, recipe=settings.recipe
-    )

@@ -25,13 +25,23 @@ class Registry(Protocol):
         ...
 
 
-def _names(kind: str, text: str, registry: Registry) -> list[str]:
-    """Return the names of all models or datasets asked for; a user's own files are registered on the way."""
+def chosen_names(
+    kind: str, text: str, registry: Registry, standard: Sequence[str] | None = None
+) -> list[str]:
+    """Return the names of all models or datasets asked for; a user's own files are registered on the way.
+
+    ``standard`` is what ``all`` stands for, by default those that the registry runs then.
+
+    Raises
+    ------
+    UsageError
+        A name is unknown (the nearest is offered), or there is none.
+    """
     registered, files = own_files(text)
     own = [registry.register_file(file) for file in files]
     if own and not registered:
         return own
-    named = parse_names(kind, registered, registry.names(), registry.names(all_only=True))
+    named = parse_names(kind, registered, registry.names(), standard or registry.names(all_only=True))
     return list(dict.fromkeys([*named, *own]))
 
 
@@ -58,10 +68,10 @@ def make_request(
     chosen = preset(preset_name)
     recipe_name = recipe_name or chosen.recipe
     recipe(recipe_name)
-    model_names = _names("model", models_text, models)
+    model_names = chosen_names("model", models_text, models)
     if data is not None:
         datasets.register_imported(data)
-    dataset_names = _names("dataset", datasets_text, datasets)
+    dataset_names = chosen_names("dataset", datasets_text, datasets)
     parsed = parse_assignments(tuple(assignments))
     check_assignments(parsed, model_names)
     request = Request(

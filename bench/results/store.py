@@ -1,16 +1,16 @@
 """The results folder: where the files of a cell lie, and the only place that reads or writes records."""
 
-import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from bench.errors import RecordError
-from bench.files import atomic_file, sha256_of
-from bench.results.record import SCHEMA, CellName, Record
+from bench.files import atomic_file, free_name, sha256_of
+from bench.results.json_record import NewerSchemaError, read_json_record, write_json_record
+from bench.results.record import PREDICTIONS, SCHEMA, WEIGHTS, CellName, Record
 
-RECORD, PREDICTIONS, WEIGHTS, LOG = "record.json", "predictions.npz", "weights.safetensors", "log.txt"
+RECORD, LOG = "record.json", "log.txt"
+REMEDY = "remove the file to have the cell trained again"
 
 
 @dataclass(frozen=True)
@@ -55,14 +55,9 @@ class CellFolder:
         return self.path / LOG
 
 
-class NewerSchemaError(RecordError):
-    """A record of a newer version of this package: nothing of it may be guessed at or overwritten."""
-
-
 def write_record(folder: CellFolder, record: Record) -> None:
     """Write a record after all its other files, so that its presence means the cell is complete."""
-    with atomic_file(folder.record) as path:
-        path.write_text(record.model_dump_json(by_alias=True, indent=1) + "\n", encoding="utf-8")
+    write_json_record(folder.record, record)
 
 
 def read_record(path: Path) -> Record:
@@ -70,37 +65,25 @@ def read_record(path: Path) -> Record:
 
     Raises
     ------
+    NewerSchemaError
+        It is one of a newer version of this package.
     RecordError
-        The file is not a record, or one of a newer version of this package.
+        The file is not a record.
     """
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise RecordError(
-            f"{path}: not readable as a record ({error}); remove the file to have the cell trained again"
-        ) from error
-    schema = content.get("schema") if isinstance(content, dict) else None
-    if isinstance(schema, int) and schema > SCHEMA:
-        raise NewerSchemaError(
-            f"{path}: schema {schema} is newer than this version's {SCHEMA}; "
-            "upgrade medmamba-bench or use another --out"
-        )
-    try:
-        return Record.model_validate(content)
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        raise RecordError(
-            f"{path}: field '{where}': {first['msg']}; remove the file to have the cell trained again"
-        ) from error
+    return read_json_record(path, Record, schema=SCHEMA, remedy=REMEDY)
 
 
 def is_complete(folder: CellFolder, record: Record) -> bool:
     """Tell whether all files that the record names are there with the hashes it gives."""
-    return all(
-        (folder.path / name).is_file() and sha256_of(folder.path / name) == digest
-        for name, digest in record.files.items()
-    )
+    return not any(_damaged_files(folder, record.files))
+
+
+def _damaged_files(folder: CellFolder, hashes: Mapping[str, str]) -> Iterator[Path]:
+    """Yield the files that are not there or have another hash."""
+    for name, digest in hashes.items():
+        path = folder.path / name
+        if not path.is_file() or sha256_of(path) != digest:
+            yield path
 
 
 def find_record(out: Path, cell: CellName, key: str) -> Record | None:
@@ -123,16 +106,27 @@ def find_record(out: Path, cell: CellName, key: str) -> Record | None:
     return record if record.key == key and is_complete(folder, record) else None
 
 
-def quarantine_damaged(out: Path, cell: CellName, key: str) -> Path | None:
-    """Rename a record that is there but not valid, so that the cell is trained again; return its new path."""
+def quarantine_damaged(out: Path, cell: CellName, key: str) -> list[Path]:
+    """Set aside what is damaged of a cell that has a record, so that it is trained again; return the new paths.
+
+    The record itself goes with any file of its own whose hash differs, since it tells of that file.
+    """
     folder = CellFolder.of(out, cell, key)
     if not folder.record.exists() or find_record(out, cell, key) is not None:
-        return None
-    number = 1
-    while (target := folder.path / f"damaged-{number}.json").exists():
-        number += 1
-    folder.record.replace(target)
-    return target
+        return []
+    try:
+        names = read_record(folder.record).files
+    except NewerSchemaError:
+        raise
+    except RecordError:
+        names = {}
+    damaged = [path for path in _damaged_files(folder, names) if path.exists()]
+    return [set_aside(path) for path in (*damaged, folder.record)]
+
+
+def set_aside(path: Path) -> Path:
+    """Rename a damaged file to the first free ``damaged-N-<its name>`` beside it; return that path."""
+    return path.replace(free_name(path.parent, f"damaged-{{}}-{path.name}"))
 
 
 def read_all(out: Path) -> tuple[list[Record], list[RecordError]]:

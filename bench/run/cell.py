@@ -12,14 +12,17 @@ from torch import nn
 
 from bench import datasets, models
 from bench.datasets.contract import Dataset, Split
+from bench.errors import DataError, ModelError
 from bench.files import atomic_file, sha256_of
 from bench.measure.memory import peak_bytes
 from bench.measure.parameters import count_parameters
+from bench.models.source import path_of
+from bench.plan.cell import current_revisions
 from bench.results.record import Epoch, Metrics, Record, Scores, Timing
 from bench.results.store import write_record
 from bench.run import checkpoint
 from bench.run.collision import earlier_record
-from bench.run.failure import environment_of
+from bench.run.failure import environment_of, identity_of
 from bench.run.job import Job
 from bench.settings import CellSettings, Training
 from bench.train.evaluate import predict
@@ -50,8 +53,8 @@ class Parts:
         return cls(part(split.train), part(split.validation), part(split.test))
 
 
-def run_cell(job: Job, on_epoch: OnEpoch, make_fit: MakeFit = Fit) -> Record:
-    """Train, test and record one cell; return the record that was written.
+def run_cell(job: Job, on_epoch: OnEpoch, make_fit: MakeFit = Fit) -> tuple[Record, str]:
+    """Train, test and record one cell; return the record that it has now, and what is to be said of it.
 
     ``make_fit`` makes the training; it may change the model in place.
 
@@ -59,10 +62,12 @@ def run_cell(job: Job, on_epoch: OnEpoch, make_fit: MakeFit = Fit) -> Record:
     ------
     DivergedError
         A loss or a logit was not finite.
+    DataError, ModelError
+        The data, or a user's own model, is not what it was when the cell was planned.
     """
     started, clock = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
-    settings, description = job.cell.settings, job.cell.data.description
-    dataset = datasets.load(settings.dataset, job.data, description.normalisation, job.cell.data.split)
+    settings = job.cell.settings
+    dataset = load_data(job)
     parts = Parts.of(dataset, job.cell.data.split)
     train = drawn_train(parts.train, settings)
     loaded = time.perf_counter()
@@ -80,45 +85,64 @@ def run_cell(job: Job, on_epoch: OnEpoch, make_fit: MakeFit = Fit) -> Record:
     metrics = Metrics(val=val_scores, test=test_scores)
     ended = time.perf_counter()
 
-    earlier = earlier_record(job, metrics)
-    if earlier is not None:
-        job.folder.checkpoint.unlink(missing_ok=True)
-        return earlier
-    write_predictions(job, dataset, parts.test, test_logits)
-    write_weights(job, fit)
-    record = Record(
-        schema=1,
-        key=job.cell.key,
-        cell=job.name,
-        settings=settings.model_dump(mode="json"),
-        revisions=job.cell.revisions,
-        outcome="ok",
-        metrics=metrics,
-        history=tuple(fit.history),
-        best_epoch=fit.best_epoch,
-        micro_batch_size_used=fit.training.micro_batch_size,
-        timing=Timing(
-            started=started,
-            load_s=loaded - clock,
-            train_s=trained - loaded,
-            test_s=ended - trained,
-            total_s=time.perf_counter() - clock,
-        ),
-        peak_memory_bytes=peak_bytes(job.device),
-        parameters=parameters,
-        environment=environment_of(job, getattr(model, "scan_backend", None)),
-        data=description,
-        files={path.name: sha256_of(path) for path in (job.folder.predictions, job.folder.weights)},
-    )
-    write_record(job.folder, record)
+    environment = environment_of(job, getattr(model, "scan_backend", None))
+    kept, note = earlier_record(job, metrics, environment)
+    if kept is None:
+        write_predictions(job, dataset, parts.test, test_logits)
+        write_weights(job, fit)
+        kept = Record(
+            **identity_of(job),
+            outcome="ok",
+            metrics=metrics,
+            history=tuple(fit.history),
+            best_epoch=fit.best_epoch,
+            micro_batch_size_used=fit.training.micro_batch_size,
+            timing=Timing(
+                started=started,
+                load_s=loaded - clock,
+                train_s=trained - loaded,
+                test_s=ended - trained,
+                total_s=time.perf_counter() - clock,
+            ),
+            peak_memory_bytes=peak_bytes(job.device),
+            parameters=parameters,
+            environment=environment,
+            files={path.name: sha256_of(path) for path in (job.folder.predictions, job.folder.weights)},
+        )
+        write_record(job.folder, kept)
     job.folder.checkpoint.unlink(missing_ok=True)
-    return record
+    return kept, note
+
+
+def load_data(job: Job) -> Dataset:
+    """Return the windows that the cell's key tells of.
+
+    Raises
+    ------
+    DataError
+        The files have changed since the cell was planned, or differ on this machine.
+    """
+    settings, planned = job.cell.settings, job.cell.data
+    dataset = datasets.load(settings.dataset, job.data, planned.description.normalisation, planned.split)
+    if dataset.fingerprint != planned.description.fingerprint:
+        raise DataError(
+            f"{job.data / settings.dataset}: its windows have fingerprint {dataset.fingerprint[:12]} and had "
+            f"{planned.description.fingerprint[:12]} when the cell was planned; run the same command again: cells of "
+            "changed data are other cells"
+        )
+    return dataset
 
 
 def build_model(job: Job, dataset: Dataset) -> nn.Module:
-    """Build the cell's model for the dataset's shape."""
+    """Build the cell's model for the dataset's shape.
+
+    Raises
+    ------
+    ModelError
+        The file of a user's own model has changed since the cell was planned.
+    """
     facts, settings = dataset.facts, job.cell.settings
-    return models.build(
+    model = models.build(
         settings.model,
         facts.n_channels,
         facts.n_times,
@@ -126,11 +150,17 @@ def build_model(job: Job, dataset: Dataset) -> nn.Module:
         **settings.hyperparameters,
         **settings.execution,
     )
+    if current_revisions(settings.model) != job.cell.revisions:
+        raise ModelError(
+            f"{settings.model}: {path_of(job.model)} has changed since the cell was planned; run the same command "
+            "again: cells of changed code are other cells"
+        )
+    return model
 
 
 def train_to_end(job: Job, fit: Fit, on_epoch: OnEpoch) -> None:
     """Train from the last checkpoint of this cell, or from the start, to the last epoch."""
-    if checkpoint.restore(job.folder, job.cell.key, fit):
+    if checkpoint.restore(job, fit):
         print(f"going on after epoch {len(fit.history)}")
     while not fit.finished:
         epoch = fit.run_epoch()
@@ -139,7 +169,7 @@ def train_to_end(job: Job, fit: Fit, on_epoch: OnEpoch) -> None:
             f"validation F1 {epoch.val_f1:.4f}, {epoch.seconds:.1f} s",
             flush=True,
         )
-        checkpoint.save(job.folder.checkpoint, job.cell.key, fit)
+        checkpoint.save(job, fit)
         on_epoch(epoch)
 
 

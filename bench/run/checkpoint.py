@@ -13,11 +13,12 @@ from typing import Any
 import torch
 
 from bench.files import atomic_file
-from bench.results.store import CellFolder
+from bench.results.store import set_aside
+from bench.run.job import Job
 from bench.train.fit import Fit
 
 
-def save(path: Path, key: str, fit: Fit) -> None:
+def save(job: Job, fit: Fit) -> None:
     """Write the state between two epochs, whole or not at all.
 
     Raises
@@ -26,29 +27,39 @@ def save(path: Path, key: str, fit: Fit) -> None:
         The disk refuses; an earlier checkpoint is still there.
     """
     buffer = io.BytesIO()
-    torch.save({"key": key, "fit": fit.state_dict()}, buffer)
+    torch.save({"key": job.cell.key, "manner": _manner(job), "fit": fit.state_dict()}, buffer)
     content = buffer.getbuffer()
-    with atomic_file(path) as temporary, temporary.open("wb") as file:
+    with atomic_file(job.folder.checkpoint) as temporary, temporary.open("wb") as file:
         file.write(f"{hashlib.sha256(content).hexdigest()}\n".encode())
         file.write(content)
 
 
-def restore(folder: CellFolder, key: str, fit: Fit) -> bool:
-    """Put a saved state back; tell whether there was one of this very cell.
+def restore(job: Job, fit: Fit) -> bool:
+    """Put a saved state back; tell whether there was one of this very cell, trained in the same manner.
 
-    A damaged file, or one of another cell, is renamed to ``damaged-N.pt`` and said in the cell's log; the training
-    then starts afresh.
+    A damaged file, or one of another cell, is renamed to ``damaged-N-checkpoint.pt``. That, and a state from
+    micro-batches of another size or another number of processes, whose random draws do not go on here, is said in
+    the cell's log; the training then starts afresh.
     """
-    if not folder.checkpoint.exists():
+    path = job.folder.checkpoint
+    if not path.exists():
         return False
     try:
-        state = _read(folder.checkpoint, key)
+        state = _read(path, job.cell.key)
     except (EOFError, RuntimeError, ValueError, pickle.UnpicklingError) as error:
-        kept = _quarantine(folder)
+        kept = set_aside(path)
         print(f"checkpoint is damaged ({error}), kept as {kept.name}; the training starts afresh")
+        return False
+    if state["manner"] != _manner(job):
+        print(f"checkpoint is of {state['manner']}, not of {_manner(job)}; the training starts afresh")
         return False
     fit.load_state_dict(state["fit"])
     return True
+
+
+def _manner(job: Job) -> dict[str, int | None]:
+    """Return what changes a training's random draws but not its key."""
+    return {"micro_batch_size": job.training.micro_batch_size, "ranks": job.ranks}
 
 
 def _read(path: Path, key: str) -> dict[str, Any]:
@@ -59,10 +70,3 @@ def _read(path: Path, key: str) -> dict[str, Any]:
     if state["key"] != key:
         raise ValueError(f"it is of cell {state['key'][:12]}")
     return state
-
-
-def _quarantine(folder: CellFolder) -> Path:
-    number = 1
-    while (target := folder.path / f"damaged-{number}.pt").exists():
-        number += 1
-    return folder.checkpoint.replace(target)

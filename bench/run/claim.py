@@ -1,23 +1,46 @@
 """Who works on a cell: a lock that the system frees when its holder ends, and what a killed holder left behind."""
 
+import errno
 import fcntl
+import logging
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
 
-from filelock import BaseFileLock, FileLock
+from filelock import FileLock
 
 from bench.results.store import CellFolder
 
 # Longer than another process needs to look whether the lock is held.
 PATIENCE_S = 0.5
+# What flock says on a file system that has no locks.
+NO_LOCKS = {errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS}
+
+log = logging.getLogger(__name__)
 
 
-def claim(folder: CellFolder) -> BaseFileLock:
-    """Return a cell's lock, to be entered.
+@contextmanager
+def claim(folder: CellFolder) -> Iterator[None]:
+    """Hold a cell, so that no other process trains it.
 
-    Entering raises `filelock.Timeout` when another process holds the cell.
+    Where the file system has no locks nobody is kept out: two runs may then train a cell twice, which
+    `bench.run.collision` settles.
+
+    Raises
+    ------
+    filelock.Timeout
+        Another process holds the cell.
     """
     folder.path.mkdir(parents=True, exist_ok=True)
-    return FileLock(folder.lock, timeout=PATIENCE_S)
+    # filelock itself would leave a marker file there, which a killed holder never removes.
+    if not _has_locks(folder.lock):
+        _warn(folder.path.parents[2])
+        yield
+        return
+    with FileLock(folder.lock, timeout=PATIENCE_S):
+        yield
 
 
 def is_held(folder: CellFolder) -> bool:
@@ -27,15 +50,47 @@ def is_held(folder: CellFolder) -> bool:
     except FileNotFoundError:
         return False
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
+        return not _could_share(descriptor)
+    except OSError as error:
+        if error.errno not in NO_LOCKS:
+            raise
+        return False
     finally:
         os.close(descriptor)
-    return False
 
 
 def sweep(folder: CellFolder) -> None:
     """Remove the half-written files of a killed process; only for who holds the cell."""
     for path in folder.path.glob(".*.tmp"):
         path.unlink(missing_ok=True)
+
+
+def _has_locks(path: Path) -> bool:
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        _could_share(descriptor)
+    except OSError as error:
+        if error.errno not in NO_LOCKS:
+            raise
+        return False
+    finally:
+        os.close(descriptor)
+    return True
+
+
+def _could_share(descriptor: int) -> bool:
+    """Tell whether nobody holds an open file for himself."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+@cache
+def _warn(out: Path) -> None:
+    """Say once for each results folder that its file system has no locks."""
+    log.warning(
+        "%s: its file system has no locks, so that two runs at once may train a cell twice; the first record stays",
+        out,
+    )

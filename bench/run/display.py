@@ -37,7 +37,8 @@ class _Count:
     def finished(self, event: Finished) -> str:
         self.n_done += 1
         ended = event.ended
-        result = f"test F1 {100 * ended.test_f1:.2f}" if ended.test_f1 is not None else ended.message
+        score = f"test F1 {100 * ended.test_f1:.2f}" if ended.test_f1 is not None else ""
+        result = "; ".join(filter(None, (score, ended.message)))
         left = f", {self.time_left()} left" if 0 < self.n_done < self.n_cells else ""
         return (
             f"[{self.n_done}/{self.n_cells}] {event.job.cell.label}: {ended.outcome} {result}{left}".rstrip()

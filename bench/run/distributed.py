@@ -10,48 +10,52 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import torch
 import torch.distributed as dist
+from filelock import Timeout
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
 from bench.errors import UsageError
+from bench.measure.exclusive import training
 from bench.models import registry as models
-from bench.results.record import Record
+from bench.results.record import Epoch, Record
+from bench.results.store import find_record, quarantine_damaged
 from bench.run.cell import run_cell
 from bench.run.claim import claim, sweep
+from bench.run.determinism import forbid_any_order
 from bench.run.job import Job
 from bench.run.shared_norm import share_batch_norms
+from bench.run.threads import set_threads
 from bench.settings import Training
 from bench.train.fit import Fit
 from bench.train.part import Part
 from bench.train.seeding import derived_seed, seed_default_generators
 
-DRAWS = "it draws random numbers, and each process its own"
-WHOLE_BATCH = "it averages over the windows of a batch"
+# By what couples the windows of a batch.
 DIFFERENT = {
-    "autoformer": WHOLE_BATCH,
-    "informer": DRAWS,
-    "medformer": DRAWS,
-    "medformer-latest": DRAWS,
-    "reformer": DRAWS,
+    "draws": "it draws random numbers, and each process its own",
+    "statistics": "it averages over the windows of a batch",
 }
+# Of the state of a training, what each process has of its own.
+GENERATORS = ("default_generator", "cuda_generator")
 
 
 def differs_because(model: str) -> str | None:
     """Return why a model trained by several processes is not the one that a single process trains, or None."""
-    if models.entry(model).path is not None:
+    entry = models.entry(model)
+    if entry.path is not None:
         return "nothing is known of it"
-    return DIFFERENT.get(model)
+    return None if entry.couples_windows is None else DIFFERENT[entry.couples_windows]
 
 
 class DistributedFit(Fit):
-    """A `Fit` whose batches are shared out among the processes of the default group.
+    """A `Fit` whose batches are shared out among the processes of the default group, micro-batch by micro-batch.
 
     Dropout draws differently in each process.
     """
@@ -59,11 +63,6 @@ class DistributedFit(Fit):
     def __init__(
         self, model: nn.Module, train: Part, validation: Part, training: Training, seed: int
     ) -> None:
-        if training.micro_batch_size is not None:
-            raise UsageError(
-                f"micro_batch_size={training.micro_batch_size}: a cell of several processes needs none; "
-                "start more processes instead"
-            )
         self.rank, self.ranks = dist.get_rank(), dist.get_world_size()
         self.norms = share_batch_norms(model)
         share_evaluation(model)
@@ -73,19 +72,25 @@ class DistributedFit(Fit):
 
     def _accumulate(self, windows: Tensor, labels: Tensor) -> float:
         """Add up the gradients of all processes' shares of a batch, and return the whole batch's mean loss."""
-        own = share_of(len(labels))
-        weight = (own.stop - own.start) / len(labels)
-        copies = 1
+        size = self.training.micro_batch_size or len(labels)
+        pairs = zip(windows.split(size), labels.split(size), strict=True)
+        total = sum(self._accumulate_shares(some, truth, len(truth) / len(labels)) for some, truth in pairs)
+        whole = torch.tensor(total, dtype=torch.float64, device=self.device)
+        dist.all_reduce(whole)
+        return whole.item()
+
+    def _accumulate_shares(self, windows: Tensor, labels: Tensor, weight: float) -> float:
+        """Add up the gradients of one micro-batch, ``weight`` of its batch; return this process's part of the loss."""
+        own, copies = share_of(len(labels)), 1
+        share = (own.stop - own.start) / len(labels)
         if len(labels) < self.ranks:
             # Too few to share out: everyone computes all of them.
-            own, weight, copies = slice(None), 1 / self.ranks, self.ranks
+            own, share, copies = slice(None), 1 / self.ranks, self.ranks
+        weight *= share
         for norm in self.norms:
             norm.copies = copies
         with self._sharing(weight * self.ranks):
-            loss = super()._accumulate(windows[own], labels[own])
-        total = torch.tensor(loss * weight, dtype=torch.float64, device=self.device)
-        dist.all_reduce(total)
-        return total.item()
+            return weight * super()._accumulate(windows[own], labels[own])
 
     @contextmanager
     def _sharing(self, scale: float) -> Iterator[None]:
@@ -96,6 +101,17 @@ class DistributedFit(Fit):
             yield
         finally:
             self.model = alone
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the state of a `Fit`, and every process's generators; to be called by all processes at once."""
+        state = super().state_dict()
+        everyone: list[Any] = [None] * self.ranks
+        dist.all_gather_object(everyone, {name: state[name] for name in GENERATORS})
+        return state | {"generators": everyone}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go back to a state that as many processes took; each goes on with its own generators."""
+        super().load_state_dict(state | state["generators"][self.rank])
 
 
 def share_of(n: int) -> slice:
@@ -147,33 +163,65 @@ def gathered(own: Tensor, n: int) -> Tensor:
     return torch.cat([rows[:size] for rows, size in zip(everyone, sizes, strict=True)])
 
 
-def run_together(job: Job, on_epoch: Callable[..., None]) -> Record | None:
+def run_together(job: Job, on_epoch: Callable[[Epoch], None]) -> Record | None:
     """Train a cell with all processes that torchrun started; the first writes and returns its record.
 
     All go on from the first one's checkpoint, which they read before it can write another. What goes wrong is raised
     and no record of it written: the cell stays to do.
+
+    Raises
+    ------
+    UsageError
+        Another run trains the cell, in every process.
     """
     rank, ranks = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
     if job.device == "cuda":
         torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
-    torch.set_num_threads(job.threads)
+    set_threads(job.threads)
+    if job.deterministic:
+        forbid_any_order(job.device)
     dist.init_process_group("nccl" if job.device == "cuda" else "gloo")
-    job = replace(job, ranks=ranks)
     try:
-        if rank == 0:
-            with claim(job.folder):
-                sweep(job.folder)
-                dist.barrier()
-                dist.barrier()
-                return run_cell(job, on_epoch, DistributedFit)
-        with tempfile.TemporaryDirectory() as folder:
-            elsewhere = replace(job, out=Path(folder))
-            dist.barrier()
-            if job.folder.checkpoint.exists():
-                elsewhere.folder.path.mkdir(parents=True)
-                shutil.copyfile(job.folder.checkpoint, elsewhere.folder.checkpoint)
-            dist.barrier()
-            run_cell(elsewhere, lambda _: None, DistributedFit)
-        return None
+        with training(job.device):
+            return (
+                _first(replace(job, ranks=ranks), on_epoch)
+                if rank == 0
+                else _other(replace(job, ranks=ranks))
+            )
     finally:
         dist.destroy_process_group()
+
+
+def _first(job: Job, on_epoch: Callable[[Epoch], None]) -> Record | None:
+    with ExitStack() as held:
+        try:
+            held.enter_context(claim(job.folder))
+        except Timeout:
+            _agree(f"{job.folder.path}: another run trains this cell; wait for its end")
+        sweep(job.folder)
+        done = find_record(job.out, job.name, job.cell.key)
+        if done is not None and done.is_done:
+            _agree(f"{job.folder.path}: another run has finished this cell meanwhile")
+        quarantine_damaged(job.out, job.name, job.cell.key)
+        _agree(None)
+        dist.barrier()
+        return run_cell(job, on_epoch, DistributedFit)[0]
+
+
+def _other(job: Job) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        elsewhere = replace(job, out=Path(folder))
+        _agree(None)
+        if job.folder.checkpoint.exists():
+            elsewhere.folder.path.mkdir(parents=True)
+            shutil.copyfile(job.folder.checkpoint, elsewhere.folder.checkpoint)
+        dist.barrier()
+        run_cell(elsewhere, lambda _: None, DistributedFit)
+
+
+def _agree(refusal: str | None) -> None:
+    """Have all processes raise what the first one refuses, so that none waits for the others."""
+    told = [refusal]
+    dist.broadcast_object_list(told)
+    if told[0] is not None:
+        raise UsageError(told[0])

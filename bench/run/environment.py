@@ -1,6 +1,7 @@
 """Where a cell runs: device, threads and versions, as its record states them."""
 
 import platform
+import re
 from importlib import metadata
 from pathlib import Path
 
@@ -17,6 +18,9 @@ LIBRARIES = (
     "reformer-pytorch",
     "mamba-ssm",
 )
+
+
+UNKNOWN = "unknown"
 
 
 def library_versions() -> dict[str, str]:
@@ -61,14 +65,11 @@ def resolve_device(asked: str) -> str:
 
 def describe(device: str, threads: int, precision: str, scan_backend: str | None) -> Environment:
     """Describe this process's environment; asks torch only about a CUDA device."""
-    device_name = cpu_name()
-    if device == "cuda":
-        import torch
-
-        device_name = torch.cuda.get_device_name()
+    device_name, driver = (cpu_name(), None) if device == "cpu" else _gpu()
     return Environment(
         device=device,
         device_name=device_name,
+        driver=driver,
         threads=threads,
         precision=precision,
         # On a GPU torch's default kernels are not: atomic additions come in any order.
@@ -77,3 +78,19 @@ def describe(device: str, threads: int, precision: str, scan_backend: str | None
         platform=platform.platform(),
         versions=library_versions(),
     )
+
+
+def _gpu() -> tuple[str, str]:
+    """Return the name of this process's GPU, and its driver with the versions of CUDA and cuDNN."""
+    import torch
+
+    version = Path("/proc/driver/nvidia/version")
+    text = version.read_text(encoding="utf-8", errors="replace") if version.exists() else ""
+    number = re.search(r"\b\d+\.\d+(\.\d+)?\b", text)
+    driver = number.group() if number else UNKNOWN
+    try:
+        name, cudnn = torch.cuda.get_device_name(), torch.backends.cudnn.version()
+    except (RuntimeError, AssertionError):
+        # A dead driver, or a driver process of Ray without a GPU, has to record a failure too.
+        name, cudnn = UNKNOWN, UNKNOWN
+    return name, f"{driver}, CUDA {torch.version.cuda}, cuDNN {cudnn}"

@@ -1,40 +1,90 @@
-"""The record of a cell that has no scores, and what every record says of where its cell ran."""
+"""What every record says of its cell and of where it ran, and the record of a cell that has no scores."""
 
 from datetime import UTC, datetime
+from typing import Any
 
-from bench.results.record import Environment, Failure, Outcome, Record, Timing
-from bench.results.store import write_record
+from filelock import Timeout
+
+from bench.errors import BenchError, RecordError
+from bench.results.record import SCHEMA, Environment, Failure, Outcome, Record, Timing
+from bench.results.store import CellFolder, write_record
+from bench.run.claim import claim, sweep
+from bench.run.ended import Ended, ended_before
 from bench.run.environment import describe
 from bench.run.job import Job
 
+# Room for what faulthandler writes, which ends with a long list of modules.
+TAIL_BYTES = 16384
 
-def write_failure(job: Job, outcome: Outcome, failure: Failure, started: datetime) -> None:
-    """Write the record of a cell that has no scores; only for who holds the cell."""
-    record = Record(
-        schema=1,
-        key=job.cell.key,
-        cell=job.name,
-        settings=job.cell.settings.model_dump(mode="json"),
-        revisions=job.cell.revisions,
-        outcome=outcome,
-        error=failure,
-        timing=Timing(
-            started=started.isoformat(timespec="seconds"),
-            total_s=(datetime.now(UTC) - started).total_seconds(),
-        ),
-        environment=environment_of(job, None),
-        data=job.cell.data.description,
-    )
-    write_record(job.folder, record)
+
+def identity_of(job: Job) -> dict[str, Any]:
+    """Return the fields of a record that follow from its cell alone."""
+    return {
+        "schema": SCHEMA,
+        "key": job.cell.key,
+        "cell": job.name,
+        "settings": job.cell.settings.model_dump(mode="json"),
+        "revisions": job.cell.revisions,
+        "data": job.cell.data.description,
+    }
 
 
 def environment_of(job: Job, scan_backend: str | None) -> Environment:
     """Describe where a job runs."""
     described = describe(job.device, job.threads, job.cell.settings.training.precision, scan_backend)
-    ranks = {"ranks": str(job.ranks)} if job.ranks > 1 else {}
     return described.model_copy(
-        update={
-            "deterministic": described.deterministic or job.deterministic,
-            "versions": described.versions | ranks,
-        }
+        update={"deterministic": described.deterministic or job.deterministic, "ranks": job.ranks}
     )
+
+
+def write_failure(job: Job, outcome: Outcome, failure: Failure, started: datetime) -> None:
+    """Write the record of a cell that has no scores; only for who holds the cell."""
+    record = Record(
+        **identity_of(job),
+        outcome=outcome,
+        error=failure,
+        micro_batch_size_used=job.training.micro_batch_size,
+        timing=Timing(
+            started=started.isoformat(timespec="seconds"),
+            total_s=(datetime.now(UTC) - started).total_seconds(),
+        ),
+        environment=environment_of(job, None),
+    )
+    write_record(job.folder, record)
+
+
+def record_failure(job: Job, outcome: Outcome, failure: Failure, started: datetime) -> Ended:
+    """Write the record of a cell whose worker wrote none, with the end of its log; a record that it got stays.
+
+    Raises
+    ------
+    filelock.Timeout
+        Another process holds the cell.
+    RecordError
+        The results folder cannot be written.
+    """
+    try:
+        with claim(job.folder):
+            sweep(job.folder)
+            before = ended_before(job)
+            if before is not None:
+                return before
+            tail = failure.traceback or last_lines(job.folder)
+            write_failure(job, outcome, failure.model_copy(update={"traceback": tail}), started)
+    except Timeout:
+        raise
+    except (OSError, BenchError) as error:
+        raise RecordError(
+            f"{job.folder.path}: not even a record can be written ({error}); make room there and run the same command "
+            "again: finished cells and finished epochs are kept"
+        ) from error
+    return Ended(outcome, message=f"{failure.kind}: {failure.message}")
+
+
+def last_lines(folder: CellFolder) -> str:
+    """Return the end of a cell's log, which may be growing; faulthandler writes there where a process died."""
+    if not folder.log.exists():
+        return ""
+    with folder.log.open("rb") as file:
+        file.seek(max(0, folder.log.stat().st_size - TAIL_BYTES))
+        return file.read().decode("utf-8", errors="replace").strip()

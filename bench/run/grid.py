@@ -1,39 +1,51 @@
 """One run of a grid: check the data, plan, train what is not done."""
 
 import signal
+import time
 from collections import Counter
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
-from typing import Literal
+from typing import Literal, Protocol
 
 from bench import datasets
 from bench.datasets.manifest import Manifest
 from bench.errors import UsageError
+from bench.machine import available_bytes
 from bench.models import registry as models
+from bench.plan.cell import cell_name
 from bench.plan.data import check_all
-from bench.plan.grid import PlannedCell, Request, plan
-from bench.plan.planned import cell_name, write_planned
+from bench.plan.grid import PlannedCell, Request, plan, to_train
+from bench.plan.planned import PlannedName, read_planned, write_planned
 from bench.plan.shard import Shard
 from bench.results.store import CellFolder, require_writable
+from bench.results.twins import take_over
+from bench.run import worker
 from bench.run.claim import is_held, sweep
 from bench.run.data import prepare_all
 from bench.run.display import Display, make_display
+from bench.run.ended import identity
 from bench.run.environment import resolve_device
+from bench.run.fork_server import fork_server
 from bench.run.gpus import visible_gpus
 from bench.run.job import Job
 from bench.run.pool import Event, Finished, run_jobs
+from bench.run.ray_backend import SHARED_MARK, connected
+
+# No run that is alive leaves a hidden file at the top of its results folder alone for so long.
+OLD_S = 3600.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Resources:
-    """What a run may use and how it treats what goes wrong."""
+    """What a run may use and how it treats what goes wrong; ``memory_bytes`` is per cell, on a CPU."""
 
     device: str = "auto"
     jobs: int = 1
     threads: int = 1
+    memory_bytes: int | None = None
     deterministic: bool = False
     cell_timeout: float | None = None
     shard: Shard | None = None
@@ -96,39 +108,53 @@ def execute(request: Request, data: Path, out: Path, resources: Resources) -> Su
     if resources.address is not None and resources.backend != "ray":
         raise UsageError(f"--address {resources.address}: only --backend ray has one")
     require_writable(out)
+    sweep_old(out)
     manifests, problems = check_all(request.datasets, data, skip_missing=resources.skip_missing)
-    with _sigterm_interrupts():
+    with _sigterm_interrupts(), _backend(resources) as backend:
         prepared = _prepare(manifests, data, resources, problems)
         cells = plan(request.only(list(prepared)), prepared, out)
-        write_planned(out, cells)
+        write_planned(out, cells, beside=_planned_by_others(out))
+        take_over_twins(cells, out)
         tidy_done(cells, out)
         if resources.shard is not None:
             cells = resources.shard.of(cells)
         chosen = to_train(cells, retry_failed=resources.retry_failed)
-        jobs = make_jobs(chosen, data, out, resources)
+        jobs = make_jobs(chosen, data, out, resources, backend.device)
         with make_display(len(jobs)) as display:
-            outcomes = _train(jobs, resources, display)
+            outcomes = _train(backend.run(jobs), display, fail_fast=resources.fail_fast)
     return Summary(Counter(_found(one) for one in cells if one not in chosen) + outcomes)
 
 
-def to_train(cells: Sequence[PlannedCell], *, retry_failed: bool) -> list[PlannedCell]:
-    """Return the cells without a record, and those whose record says they failed if asked."""
-    return [one for one in cells if one.status == "to do" or (retry_failed and one.status == "failed")]
+def take_over_twins(cells: Sequence[PlannedCell], out: Path) -> None:
+    """Give cells that another recipe has trained under the same key a record of their own."""
+    for one in cells:
+        if one.status == "done" and one.record is not None and one.record.cell.recipe != one.settings.recipe:
+            take_over(out, one.record, cell_name(one.settings), one.settings.model_dump(mode="json"))
 
 
 def tidy_done(cells: Sequence[PlannedCell], out: Path) -> None:
     """Remove what a process left that was killed between its record and its last breath."""
     for one in cells:
         if one.cell is not None and one.status == "done":
-            folder = CellFolder.of(out, cell_name(one), one.cell.key)
+            folder = CellFolder.of(out, cell_name(one.settings), one.cell.key)
             if not is_held(folder):
                 folder.checkpoint.unlink(missing_ok=True)
                 sweep(folder)
 
 
-def make_jobs(cells: Sequence[PlannedCell], data: Path, out: Path, resources: Resources) -> list[Job]:
-    """Return what workers are told of the cells whose data is prepared."""
-    device = resolve_device(resources.device)
+def sweep_old(out: Path) -> None:
+    """Remove what runs of this results folder left at its top that were killed; a live one renews its files."""
+    for pattern in (".*.tmp", f"{SHARED_MARK}*"):
+        for path in out.glob(pattern):
+            with suppress(FileNotFoundError):
+                if time.time() - path.stat().st_mtime > OLD_S:
+                    path.unlink()
+
+
+def make_jobs(
+    cells: Sequence[PlannedCell], data: Path, out: Path, resources: Resources, device: str
+) -> list[Job]:
+    """Return what workers are told of the cells whose data is prepared; ``device`` is ``cpu`` or ``cuda``."""
     return [
         Job(
             cell=one.cell,
@@ -139,11 +165,20 @@ def make_jobs(cells: Sequence[PlannedCell], data: Path, out: Path, resources: Re
             out=out.resolve(),
             device=device,
             threads=resources.threads,
+            seen=identity(one.record),
+            memory_bytes=resources.memory_bytes,
             deterministic=resources.deterministic,
         )
         for one in cells
         if one.cell is not None
     ]
+
+
+def _planned_by_others(out: Path) -> list[PlannedName]:
+    """Return what the last run asked for if one of its cells is being trained: another run of this folder goes on."""
+    names = read_planned(out)
+    alive = any(is_held(CellFolder.of(out, one.cell, one.key)) for one in names)
+    return names if alive else []
 
 
 def _found(cell: PlannedCell) -> str:
@@ -165,27 +200,61 @@ def _prepare(
         )
 
 
-def _train(jobs: Sequence[Job], resources: Resources, display: Display) -> Counter[str]:
+def _train(events: Generator[Event], display: Display, *, fail_fast: bool) -> Counter[str]:
     outcomes: Counter[str] = Counter()
-    with closing(_events(jobs, resources)) as events:
+    with closing(events):
         for event in events:
             display.event(event)
             if isinstance(event, Finished):
                 outcomes[event.ended.outcome] += 1
-                if resources.fail_fast and event.ended.outcome not in ("ok", "already-done"):
+                if fail_fast and event.ended.outcome not in ("ok", "already-done"):
                     display.say("stopped at the first failure (--fail-fast)")
                     break
     return outcomes
 
 
-def _events(jobs: Sequence[Job], resources: Resources) -> Generator[Event]:
-    """Run the jobs where they are to be run."""
-    if resources.backend == "ray":
-        from bench.run.ray_backend import run_on_ray
+class Backend(Protocol):
+    """Where the jobs of a run are run."""
 
-        return run_on_ray(jobs, address=resources.address, timeout_s=resources.cell_timeout)
-    gpus = visible_gpus(jobs[0].device) if jobs else ()
-    return run_jobs(jobs, n_workers=resources.jobs, timeout_s=resources.cell_timeout, gpus=gpus)
+    @property
+    def device(self) -> str:
+        """``cpu`` or ``cuda``."""
+        ...
+
+    def run(self, jobs: Sequence[Job]) -> Generator[Event]:
+        """Run jobs and yield what happens; stop when the caller stops listening."""
+        ...
+
+
+@dataclass(frozen=True)
+class _Here:
+    """Workers of this machine."""
+
+    resources: Resources
+    device: str
+
+    def run(self, jobs: Sequence[Job]) -> Generator[Event]:
+        resources = self.resources
+        # A cell that wants more than its share must not have the system kill it, or another, without a word.
+        share = int(worker.SHARE_OF_MEMORY * available_bytes() / resources.jobs)
+        return run_jobs(
+            [job if job.memory_bytes is not None else replace(job, memory_bytes=share) for job in jobs],
+            n_workers=resources.jobs,
+            timeout_s=resources.cell_timeout,
+            gpus=visible_gpus(self.device),
+        )
+
+
+@contextmanager
+def _backend(resources: Resources) -> Iterator[Backend]:
+    """Give the place where jobs are to be run, ready before anything else is started."""
+    if resources.backend == "ray":
+        with connected(resources) as cluster:
+            yield cluster
+    else:
+        device = resolve_device(resources.device)
+        fork_server()
+        yield _Here(resources, device)
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from bench.datasets import DatasetEntry
 from bench.models.catalogue import ModelEntry
-from bench.plan.cell import Cell
+from bench.plan.cell import Cell, cell_name
 from bench.results.record import CellName
 from bench.results.store import CellFolder
 from bench.settings import Training
@@ -16,9 +16,10 @@ class Job:
     """One cell to train.
 
     ``model`` and ``dataset`` are the registry's entries, since a worker does not know a user's own until told;
-    ``gpu`` is the only one that the worker may see, as CUDA_VISIBLE_DEVICES names it; ``deterministic`` forbids
-    algorithms whose sums come in any order; ``micro_batch_size`` overrides the recipe's after a lack of memory;
-    ``ranks`` is how many processes train the cell together.
+    ``seen`` identifies the record that the cell had when it was planned; ``gpu`` is the only one that the worker may
+    see, as CUDA_VISIBLE_DEVICES names it; ``memory_bytes`` is what it may allocate on a CPU; ``deterministic``
+    forbids algorithms whose sums come in any order; ``micro_batch_size`` overrides the recipe's after a lack of
+    memory; ``ranks`` is how many processes train the cell together.
     """
 
     cell: Cell
@@ -28,7 +29,9 @@ class Job:
     out: Path
     device: str
     threads: int
+    seen: str | None = None
     gpu: str | None = None
+    memory_bytes: int | None = None
     deterministic: bool = False
     micro_batch_size: int | None = None
     ranks: int = 1
@@ -36,10 +39,7 @@ class Job:
     @property
     def name(self) -> CellName:
         """The cell's name in its record."""
-        settings = self.cell.settings
-        return CellName(
-            model=settings.model, dataset=settings.dataset, seed=settings.seed, recipe=settings.recipe
-        )
+        return cell_name(self.cell.settings)
 
     @property
     def folder(self) -> CellFolder:
@@ -56,7 +56,8 @@ class Job:
     def smaller(self) -> "Job | None":
         """Return the job with half the windows per forward pass; None when that was tried or cannot be."""
         training = self.cell.settings.training
-        size = training.micro_batch_size or training.batch_size
+        n_windows = min(training.batch_size, self.cell.data.description.n_train_windows_used)
+        size = min(training.micro_batch_size or n_windows, n_windows)
         if self.micro_batch_size is not None or size == 1:
             return None
         return replace(self, micro_batch_size=size // 2)

@@ -9,28 +9,35 @@ at the same path on every node; prepared windows are made there at first use.
 import os
 import socket
 import tempfile
+import time
 import uuid
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from filelock import Timeout
 
 from bench import datasets
-from bench.errors import RecordError, UsageError
+from bench.errors import BenchError, RecordError, UsageError
 from bench.files import atomic_file
 from bench.models import registry as models
-from bench.results.record import Failure
-from bench.results.store import find_record
+from bench.results.record import Failure, Record
+from bench.results.store import RECORD
 from bench.run.claim import claim
-from bench.run.failure import write_failure
+from bench.run.collision import earlier_record
+from bench.run.ended import Ended, ended_before
+from bench.run.failure import record_failure
 from bench.run.job import Job
 from bench.run.pool import Event, Finished, run_jobs
-from bench.run.worker import Ended
 
+if TYPE_CHECKING:
+    from bench.run.grid import Resources
+
+# A file at the top of the results folder by which a node can tell that it has that folder.
+SHARED_MARK = ".shared-"
 RETRIES = 3
 NEWS_S, REACH_S = 5.0, 10.0
 
@@ -43,50 +50,98 @@ class Shipped:
     files: dict[str, bytes] = field(default_factory=dict)
 
 
-def run_on_ray(
-    jobs: Sequence[Job], *, address: str | None, timeout_s: float | None
-) -> Generator[Event, None, None]:
-    """Run jobs on a Ray cluster and yield their ends; cancel what is left when the caller stops listening.
+Answer = Shipped | Failure
 
-    Parameters
-    ----------
-    jobs
-        Cells to train.
-    address
-        The cluster's head; None for the one that Ray finds, or a new one on this machine.
-    timeout_s
-        Longest time of one cell.
+
+@dataclass(frozen=True)
+class Cluster:
+    """A Ray cluster that this process is connected to."""
+
+    ray: Any
+    device: str
+    timeout_s: float | None
+
+    def run(self, jobs: Sequence[Job]) -> Generator[Event]:
+        """Run jobs and yield their ends; cancel what is left when the caller stops listening.
+
+        A cell that another run holds when its result is to be written here is written when that run is done with it.
+
+        Raises
+        ------
+        UsageError
+            The nodes cannot run the tasks at all, for lack of the package say.
+        RecordError
+            The files of a cell cannot be written here.
+        """
+        if not jobs:
+            return
+        with _token(jobs[0].out) as token:
+            pending = {self._submit(job, token): job for job in jobs}
+            late: list[tuple[Job, Answer]] = []
+            try:
+                while pending or late:
+                    _renew(token)
+                    for one in self._some_done(list(pending)):
+                        late.append((pending.pop(one), _answer(self.ray, one)))
+                    for job, answer in [late.pop(0) for _ in late[:]]:
+                        try:
+                            yield Finished(job, _take(job, answer))
+                        except Timeout:
+                            late.append((job, answer))
+            finally:
+                for one in pending:
+                    self.ray.cancel(one, force=True)
+
+    def _submit(self, job: Job, token: Path) -> Any:
+        task = self.ray.remote(run_here).options(
+            num_cpus=job.threads,
+            num_gpus=int(job.device == "cuda"),
+            max_retries=RETRIES,
+            name=job.cell.label,
+        )
+        return task.remote(job, token, self.timeout_s)
+
+    def _some_done(self, pending: list[Any]) -> list[Any]:
+        """Wait a few seconds for tasks to end and return those that have."""
+        if not pending:
+            time.sleep(NEWS_S)
+            return []
+        return self.ray.wait(pending, num_returns=1, timeout=NEWS_S)[0]
+
+
+@contextmanager
+def connected(resources: "Resources") -> Iterator[Cluster]:
+    """Connect to the cluster at an address; without one, to the one that Ray finds, or a new one on this machine.
+
+    Whether cells use GPUs is the cluster's matter, not this machine's.
 
     Raises
     ------
     UsageError
-        Ray is not installed, or there is no cluster at the address.
-    RecordError
-        The files of a cell cannot be written here.
+        Ray is not installed, there is no cluster at the address, or none of its nodes has what one cell needs.
     """
-    if not jobs:
-        return
-    ray = _connect(address)
-    with _token(jobs[0].out) as token:
-        task = ray.remote(run_here)
-        pending: dict[Any, Job] = {}
-        try:
-            for job in jobs:
-                asked = task.options(
-                    num_cpus=job.threads,
-                    num_gpus=int(job.device == "cuda"),
-                    max_retries=RETRIES,
-                    name=job.cell.label,
-                )
-                pending[asked.remote(job, token, timeout_s)] = job
-            while pending:
-                done, _ = ray.wait(list(pending), timeout=NEWS_S)
-                for one in done:
-                    yield _conclude(ray, one, pending.pop(one))
-        finally:
-            for one in pending:
-                ray.cancel(one, force=True)
-            ray.shutdown()
+    ray = _connect(resources.address)
+    try:
+        nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
+        yield Cluster(ray, _device(resources, nodes), resources.cell_timeout)
+    finally:
+        ray.shutdown()
+
+
+def _device(resources: "Resources", nodes: Sequence[Mapping[str, float]]) -> str:
+    """Return what cells compute on, if one node has all that a cell needs."""
+    able = [node for node in nodes if node.get("CPU", 0) >= resources.threads]
+    if not able:
+        most = max((node.get("CPU", 0) for node in nodes), default=0)
+        raise UsageError(
+            f"--threads {resources.threads}: no node of the Ray cluster has so many CPUs, the largest has {most:g}"
+        )
+    has_gpu = any(node.get("GPU", 0) >= 1 for node in able)
+    if resources.device == "cuda" and not has_gpu:
+        raise UsageError(
+            f"--device cuda: no node of the Ray cluster has a GPU and {resources.threads} CPUs; use --device cpu"
+        )
+    return "cuda" if has_gpu and resources.device != "cpu" else "cpu"
 
 
 def run_here(job: Job, token: Path, timeout_s: float | None) -> Shipped:
@@ -149,7 +204,7 @@ def _require_reachable(address: str) -> None:
 @contextmanager
 def _token(out: Path) -> Iterator[Path]:
     """Write a file by which a node can tell whether it has the results folder."""
-    token = out / f".shared-{uuid.uuid4().hex}"
+    token = out / f"{SHARED_MARK}{uuid.uuid4().hex}"
     token.touch()
     try:
         yield token
@@ -157,45 +212,72 @@ def _token(out: Path) -> Iterator[Path]:
         token.unlink(missing_ok=True)
 
 
-def _conclude(ray: Any, one: Any, job: Job) -> Finished:
-    """Take what a task brings; a record for one that Ray gave up."""
-    try:
-        shipped: Shipped = ray.get(one)
-    except ray.exceptions.RayError as error:
-        kind, message = type(error).__name__, f"Ray gave the cell up after {RETRIES} retries: {error}"
-        return _give_up(job, Failure(kind=kind, message=message))
-    if shipped.files:
-        _unpack(job, shipped)
-    return Finished(job, shipped.ended)
+def _renew(token: Path) -> None:
+    """Show other runs of the folder that this one is alive."""
+    with suppress(FileNotFoundError):
+        os.utime(token)
 
 
-def _give_up(job: Job, failure: Failure) -> Finished:
-    try:
-        with claim(job.folder):
-            write_failure(job, "failed", failure, datetime.now(UTC))
-    except Timeout:
-        return Finished(job, Ended("already-done", message="another run trains it"))
-    return Finished(job, Ended("failed", message=f"{failure.kind}: {failure.message}"))
-
-
-def _unpack(job: Job, shipped: Shipped) -> None:
-    """Write the files of a cell, its record last; a cell that got one meanwhile keeps it.
+def _answer(ray: Any, one: Any) -> Answer:
+    """Return what a task brings, or why it brings nothing.
 
     Raises
     ------
+    UsageError
+        The task's own code failed before or beside its cell, as it will for every other cell.
+    """
+    try:
+        return ray.get(one)
+    except ray.exceptions.RayTaskError as error:
+        raise UsageError(
+            f"a Ray node cannot run cells: {str(error).strip().splitlines()[-1]}; it needs this package and your own "
+            "models and datasets at the same paths as here. Finished cells are kept"
+        ) from error
+    except ray.exceptions.RayError as error:
+        message = f"Ray gave the cell up after {RETRIES} retries: {error}"
+        return Failure(kind=type(error).__name__, message=message)
+
+
+def _take(job: Job, answer: Answer) -> Ended:
+    """Have a cell's record here: the one that was sent, or that of a failure; return how the cell ended.
+
+    Raises
+    ------
+    filelock.Timeout
+        Another process holds the cell.
+    """
+    if isinstance(answer, Failure):
+        return record_failure(job, "failed", answer, datetime.now(UTC))
+    return _unpack(job, answer) if answer.files else answer.ended
+
+
+def _unpack(job: Job, shipped: Shipped) -> Ended:
+    """Write the files of a cell, its record last; a cell that got a finished record meanwhile keeps it.
+
+    Raises
+    ------
+    filelock.Timeout
+        Another process holds the cell.
     RecordError
         The results folder cannot be written.
     """
     folder = job.folder
     try:
         with claim(folder):
-            found = find_record(job.out, job.name, job.cell.key)
-            if found is not None and found.is_done:
-                return
-            for name in sorted(shipped.files, key=lambda name: name == folder.record.name):
+            sent = Record.model_validate_json(shipped.files[RECORD]) if RECORD in shipped.files else None
+            if sent is not None and sent.metrics is not None:
+                kept, note = earlier_record(job, sent.metrics, sent.environment)
+                if kept is not None:
+                    return replace(shipped.ended, message=note)
+            elif (before := ended_before(job)) is not None:
+                return before
+            for name in sorted(shipped.files, key=lambda name: name == RECORD):
                 with atomic_file(folder.path / name) as path:
                     path.write_bytes(shipped.files[name])
-    except OSError as error:
+    except Timeout:
+        raise
+    except (OSError, BenchError) as error:
         raise RecordError(
-            f"{folder.path}: cannot be written ({error.strerror}); make room and run the same command again"
+            f"{folder.path}: cannot be written ({error}); make room and run the same command again"
         ) from error
+    return shipped.ended

@@ -11,12 +11,12 @@ from bench.plan.planned import read_planned
 from bench.results.record import CellName
 from bench.results.store import CellFolder, read_record
 from bench.run.claim import is_held
+from bench.run.failure import last_lines
 
 State = Literal["done", "running", "failed", "to do"]
 STATES: tuple[State, ...] = ("done", "running", "failed", "to do")
 
 _FOLDER = re.compile(r"(?P<recipe>.+)-s(?P<seed>\d+)-[0-9a-f]{12}")
-_LOG_TAIL_BYTES = 4096
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def _folders(out: Path) -> Iterator[tuple[Path, CellName]]:
 
 def _status(folder: CellFolder, name: CellName) -> CellStatus:
     if is_held(folder):
-        return CellStatus(name, folder, "running", "unfinished", _last_line(folder.log))
+        return CellStatus(name, folder, "running", "unfinished", _last_line(folder))
     if not folder.record.exists():
         there = folder.path.is_dir()
         note = "goes on from its checkpoint" if folder.checkpoint.exists() else ""
@@ -85,11 +85,5 @@ def _status(folder: CellFolder, name: CellName) -> CellStatus:
     )
 
 
-def _last_line(log: Path) -> str:
-    """Return the last line of a log that may be growing."""
-    if not log.exists():
-        return ""
-    with log.open("rb") as file:
-        file.seek(max(0, log.stat().st_size - _LOG_TAIL_BYTES))
-        lines = file.read().decode("utf-8", errors="replace").strip().splitlines()
-    return lines[-1] if lines else ""
+def _last_line(folder: CellFolder) -> str:
+    return last_lines(folder).rpartition("\n")[2]

@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from bench import datasets
 from bench.measure.memory import peak_bytes
 from bench.measure.parameters import count_parameters
 from bench.plan.cost import Trial
 from bench.run import checkpoint
-from bench.run.cell import Parts, build_model, drawn_train
+from bench.run.cell import Parts, build_model, drawn_train, load_data
 from bench.run.job import Job
+from bench.run.threads import set_threads
 from bench.train.evaluate import predict
 from bench.train.fit import Fit
 from bench.train.part import Part
@@ -43,10 +43,10 @@ def measure(job: Job, started: float, budget_s: float) -> Trial:
         For the steps.
     """
     start_s = time.time() - started
-    torch.set_num_threads(job.threads)
-    settings, description = job.cell.settings, job.cell.data.description
+    set_threads(job.threads)
+    settings = job.cell.settings
     clock = time.perf_counter()
-    dataset = datasets.load(settings.dataset, job.data, description.normalisation, job.cell.data.split)
+    dataset = load_data(job)
     parts = Parts.of(dataset, job.cell.data.split)
     train = drawn_train(parts.train, settings)
     loaded = time.perf_counter()
@@ -107,7 +107,8 @@ class _Steps:
         fit = self._fit(SMALLEST_STEP)
         fit.run_epoch()
         with tempfile.TemporaryDirectory() as folder:
-            return _timed(lambda: checkpoint.save(Path(folder) / "checkpoint.pt", "", fit), self.job.device)()
+            elsewhere = replace(self.job, out=Path(folder))
+            return _timed(lambda: checkpoint.save(elsewhere, fit), self.job.device)()
 
     def _fit(self, n_windows: int) -> Fit:
         training = self.job.cell.settings.training

@@ -1,6 +1,7 @@
 """The process of one cell: lock, log, run, and a record for every way it can end."""
 
 import errno
+import faulthandler
 import multiprocessing
 import os
 import signal
@@ -8,56 +9,34 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import suppress
 from datetime import UTC, datetime
 from multiprocessing.connection import Connection
-from typing import Literal
 
 from filelock import Timeout
 
 from bench import datasets
+from bench.machine import available_bytes
 from bench.models import registry as models
 from bench.results.record import Epoch, Failure, Outcome
-from bench.results.store import find_record, quarantine_damaged
+from bench.results.store import quarantine_damaged
 from bench.run.claim import claim, sweep
 from bench.run.determinism import forbid_any_order
+from bench.run.ended import Ended, ended_before
 from bench.run.failure import write_failure
 from bench.run.job import Job
+from bench.run.threads import set_threads
 
 # What a disk, a mount or a crowded machine says; anything else that the system refuses is a mistake in code.
-IO_FAULTS = frozenset(
-    getattr(errno, name)
-    for name in (
-        *(
-            "EIO",
-            "ENOSPC",
-            "EDQUOT",
-            "EFBIG",
-            "EROFS",
-            "ESTALE",
-            "EREMOTEIO",
-            "ETIMEDOUT",
-            "ENOTCONN",
-            "ESHUTDOWN",
-        ),
-        *("EBUSY", "EAGAIN", "EINTR", "EMFILE", "ENFILE", "ENOLCK", "ENODEV", "ENXIO"),
-    )
-    if hasattr(errno, name)
+_FAULT_NAMES = (
+    "EIO ENOSPC EDQUOT EFBIG EROFS ESTALE EREMOTEIO ETIMEDOUT ENOTCONN ESHUTDOWN "
+    "EBUSY EAGAIN EINTR EMFILE ENFILE ENOLCK ENODEV ENXIO"
 )
+IO_FAULTS = frozenset(getattr(errno, name) for name in _FAULT_NAMES.split() if hasattr(errno, name))
+# Of what is free when a cell starts; what is left is for the system and for the other processes' growth.
+SHARE_OF_MEMORY = 0.9
 
-
-@dataclass(frozen=True)
-class Ended:
-    """How a worker ended.
-
-    Its cell has a record of this outcome; or another process holds the cell; or there is no record yet: the fault may
-    pass, half the memory may do, or the worker ``died`` by its own code. Whoever started the worker decides.
-    """
-
-    outcome: Outcome | Literal["already-done", "locked", "fault", "too-large", "died"]
-    test_f1: float | None = None
-    message: str = ""
-    failure: Failure | None = None
+Tell = Callable[[Epoch | Ended], None]
 
 
 def main(job: Job, events: Connection) -> None:
@@ -69,15 +48,29 @@ def main(job: Job, events: Connection) -> None:
         os.environ["CUDA_VISIBLE_DEVICES"] = job.gpu
     models.register(job.model)
     datasets.register(job.dataset)
+    tell = teller(events)
     try:
         with claim(job.folder):
-            events.send(_run_locked(job, events.send))
+            tell(_run_locked(job, tell))
     except Timeout:
-        events.send(Ended("locked"))
+        tell(Ended("locked"))
     except OSError as error:
         if not is_io_fault(error):
             raise
-        events.send(Ended("fault", failure=_failure(error)))
+        tell(Ended("fault", failure=_failure(error)))
+
+
+def teller(events: Connection) -> Tell:
+    """Return a function that sends through a connection.
+
+    A worker whose parent has stopped listening goes on: what it has to say is in its record as well.
+    """
+
+    def tell(news: Epoch | Ended) -> None:
+        with suppress(BrokenPipeError, ConnectionResetError):
+            events.send(news)
+
+    return tell
 
 
 def die_with_parent() -> None:
@@ -102,34 +95,44 @@ def is_io_fault(error: BaseException | None) -> bool:
     return False
 
 
-def _run_locked(job: Job, on_epoch: Callable[[Epoch], None]) -> Ended:
+def _run_locked(job: Job, tell: Tell) -> Ended:
     sweep(job.folder)
-    done = find_record(job.out, job.name, job.cell.key)
-    if done is not None and done.is_done:
-        return Ended("already-done")
+    before = ended_before(job)
+    if before is not None:
+        return before
     quarantine_damaged(job.out, job.name, job.cell.key)
     with job.folder.log.open("a", encoding="utf-8", buffering=1) as log:
         os.dup2(log.fileno(), sys.stdout.fileno())
         os.dup2(log.fileno(), sys.stderr.fileno())
-        return _run(job, on_epoch)
+        # Where a process is killed by its own code, or by its parent for taking too long, the log says at which line.
+        faulthandler.enable(log)
+        faulthandler.register(signal.SIGTERM, log, chain=True)
+        return _run(job, tell)
 
 
-def _run(job: Job, on_epoch: Callable[[Epoch], None]) -> Ended:
+def _run(job: Job, tell: Tell) -> Ended:
     """Run the cell; the only place where every exception becomes a record instead of going on."""
-    import torch
-
     from bench.run.cell import run_cell
 
-    torch.set_num_threads(job.threads)
     started = datetime.now(UTC)
     try:
+        _limit(job)
         if job.deterministic:
             forbid_any_order(job.device)
-        record = run_cell(job, on_epoch)
+        record, note = run_cell(job, tell)
     except Exception as error:
         return _failed(job, error, started)
     assert record.metrics is not None
-    return Ended("ok", test_f1=record.metrics.test.f1)
+    return Ended("ok", test_f1=record.metrics.test.f1, message=note)
+
+
+def _limit(job: Job) -> None:
+    """Hold this process to its threads, and on a CPU to its memory, beyond which the system kills without a word."""
+    from bench.measure.memory import limit_memory
+
+    set_threads(job.threads)
+    if job.device == "cpu":
+        limit_memory(job.memory_bytes or int(SHARE_OF_MEMORY * available_bytes()))
 
 
 def _failed(job: Job, error: Exception, started: datetime) -> Ended:

@@ -36,8 +36,8 @@ def make_cell(
         parts={"train": counts, "validation": counts, "test": counts},
         n_train_windows_used=2,
     )
-    return Cell(
-        settings=settings, data=CellData(split=Split("rule", train, ("c",), ("d",)), description=description)
+    return Cell.of(
+        settings, CellData(split=Split("rule", train, ("c",), ("d",)), description=description)
     )
 
 
@@ -70,9 +70,14 @@ def test_the_order_of_subjects_does_not_matter() -> None:
     assert make_cell(train=("b", "a")).key == make_cell(train=("a", "b")).key
 
 
-def test_a_micro_batch_counts_only_where_it_changes_the_arithmetic() -> None:
-    assert make_cell("transformer", micro_batch_size=8).key == make_cell("transformer").key
-    assert make_cell("medmamba", micro_batch_size=8).key != make_cell("medmamba").key
+@pytest.mark.parametrize("model", ["transformer", "informer", "medmamba"])
+def test_a_micro_batch_is_part_of_the_key(model: str) -> None:
+    assert make_cell(model, micro_batch_size=8).key != make_cell(model).key
+
+
+def test_a_micro_batch_as_large_as_the_batch_is_none() -> None:
+    whole = make_cell(batch_size=16)
+    assert {make_cell(batch_size=16, micro_batch_size=size).key for size in (16, 17)} == {whole.key}
 
 
 def test_the_same_numbers_under_two_recipe_names_share_a_key() -> None:

@@ -8,7 +8,16 @@ import pytest
 
 from bench.errors import BenchError, RecordError
 from bench.files import atomic_file, sha256_of
-from bench.results.record import CellName, Environment, Record, Timing
+from bench.results.record import (
+    CellName,
+    ClassScores,
+    Environment,
+    Failure,
+    Metrics,
+    Record,
+    Scores,
+    Timing,
+)
 from bench.results.store import (
     CellFolder,
     NewerSchemaError,
@@ -28,6 +37,7 @@ def make_record(folder: CellFolder, key: str) -> Record:
     cell = make_cell()
     folder.path.mkdir(parents=True, exist_ok=True)
     folder.predictions.write_bytes(b"numbers")
+    folder.weights.write_bytes(b"weights")
     return Record(
         schema=1,
         key=key,
@@ -35,6 +45,7 @@ def make_record(folder: CellFolder, key: str) -> Record:
         settings=cell.settings.model_dump(mode="json"),
         revisions=cell.revisions,
         outcome="ok",
+        metrics=Metrics(val=made_scores(0.5), test=made_scores(0.5)),
         timing=Timing(started="2026-01-01T00:00:00+00:00", total_s=1.0),
         environment=Environment(
             device="cpu",
@@ -47,7 +58,23 @@ def make_record(folder: CellFolder, key: str) -> Record:
             versions={},
         ),
         data=cell.data.description,
-        files={"predictions.npz": sha256_of(folder.predictions)},
+        files={path.name: sha256_of(path) for path in (folder.predictions, folder.weights)},
+    )
+
+
+def made_scores(f1: float) -> Scores:
+    per_class = {"x": ClassScores(precision=f1, recall=f1, f1=f1, auroc=None, auprc=None, support=2)}
+    return Scores(
+        accuracy=f1,
+        precision=f1,
+        recall=f1,
+        f1=f1,
+        auroc=None,
+        auprc=None,
+        loss=1.0,
+        n_windows=2,
+        n_subjects=1,
+        per_class=per_class,
     )
 
 
@@ -87,14 +114,14 @@ def test_a_missing_file_makes_the_cell_undone(stored: tuple[Path, CellFolder, st
 def test_a_damaged_record_is_set_aside_once(stored: tuple[Path, CellFolder, str]) -> None:
     out, folder, key = stored
     os.truncate(folder.record, 5)
-    assert quarantine_damaged(out, NAME, key) == folder.path / "damaged-1.json"
+    assert quarantine_damaged(out, NAME, key) == [folder.path / "damaged-1-record.json"]
     assert not folder.record.exists()
-    assert quarantine_damaged(out, NAME, key) is None
+    assert quarantine_damaged(out, NAME, key) == []
 
 
 def test_a_valid_record_is_never_set_aside(stored: tuple[Path, CellFolder, str]) -> None:
     out, folder, key = stored
-    assert quarantine_damaged(out, NAME, key) is None
+    assert quarantine_damaged(out, NAME, key) == []
     assert folder.record.exists()
 
 
@@ -118,6 +145,30 @@ def test_an_unknown_field_is_an_error_that_names_it(stored: tuple[Path, CellFold
     folder.record.write_text(json.dumps(content))
     with pytest.raises(RecordError, match="field 'mood'"):
         read_record(folder.record)
+
+
+ERROR = Failure(kind="ValueError", message="no")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"metrics": None}, "outcome ok, but no metrics"),
+        ({"files": {}}, r"outcome ok, but no predictions\.npz"),
+        ({"files": {"predictions.npz": "0" * 64}}, r"outcome ok, but no weights\.safetensors"),
+        ({"error": ERROR}, "outcome ok, but an error"),
+        ({"outcome": "failed", "metrics": None}, "outcome failed, but no error"),
+        ({"outcome": "failed", "error": ERROR}, "outcome failed, but metrics"),
+    ],
+)
+def test_a_record_that_contradicts_its_outcome_is_none(
+    stored: tuple[Path, CellFolder, str], change: dict, message: str
+) -> None:
+    out, folder, key = stored
+    write_record(folder, read_record(folder.record).model_copy(update=change))
+    with pytest.raises(RecordError, match=f"as a whole: .*{message}"):
+        read_record(folder.record)
+    assert find_record(out, NAME, key) is None
 
 
 def test_reading_all_goes_on_past_a_damaged_record(stored: tuple[Path, CellFolder, str]) -> None:

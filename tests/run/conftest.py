@@ -7,11 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from bench.datasets import prepare
 from bench.datasets.cohort import simulate
+from bench.plan.grid import plan
 from bench.plan.request import make_request
 from bench.results.record import Record
 from bench.results.store import read_all
-from bench.run.grid import Resources, execute
+from bench.run.grid import Resources, execute, make_jobs
+from bench.run.job import Job
 
 OWN = Path(__file__).with_name("own_models.py")
 
@@ -67,3 +70,19 @@ def run(data: Path, tmp_path: Path) -> Run:
         return Ran(Counter(summary.outcomes), records)
 
     return run_models
+
+
+def jobs_of(
+    data: Path, out: Path, *class_names: str, sets: tuple[str, ...] = (), file: Path = OWN
+) -> list[Job]:
+    """Return what workers are told of own models, their data prepared."""
+    request = make_request(
+        models_text=",".join(f"{file}:{name}" for name in class_names),
+        datasets_text="uci-har",
+        seeds_text="41",
+        preset_name="paper",
+        recipe_name="medmamba",
+        assignments=("epochs=1", *sets),
+    )
+    cells = plan(request, {"uci-har": prepare("uci-har", data)}, out)
+    return make_jobs(cells, data, out, Resources(), "cpu")

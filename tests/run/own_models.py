@@ -8,6 +8,7 @@ import signal
 import time
 from pathlib import Path
 
+import threadpoolctl
 import torch
 from torch import Tensor, nn
 
@@ -57,14 +58,51 @@ class Diverges(_Small):
 
 
 class OutOfMemory(_Small):
-    def __init__(self, *, n_channels: int, n_times: int, n_classes: int, largest_batch: int = 0) -> None:
+    """Lacks memory for more than ``largest_batch`` windows, after ``steps_alive`` steps."""
+
+    def __init__(
+        self,
+        *,
+        n_channels: int,
+        n_times: int,
+        n_classes: int,
+        largest_batch: int = 99,
+        steps_alive: int = 0,
+    ) -> None:
         super().__init__(n_channels, n_classes)
-        self.largest_batch = largest_batch
+        self.largest_batch, self.steps_alive, self.steps = largest_batch, steps_alive, 0
+        self.drop = nn.Dropout(0.3)
+
+    def features(self, x: Tensor) -> Tensor:
+        return self.drop(x.mean(1))
 
     def forward(self, x: Tensor) -> Tensor:
-        if self.training and len(x) > self.largest_batch:
+        self.steps += self.training
+        if self.training and len(x) > self.largest_batch and self.steps > self.steps_alive:
             raise MemoryError("no room")
         return super().forward(x)
+
+
+class Allocates(_Small):
+    """Really asks for ``gib_per_window`` of memory for each window of a training step."""
+
+    def __init__(self, *, n_channels: int, n_times: int, n_classes: int, gib_per_window: float = 0.0) -> None:
+        super().__init__(n_channels, n_classes)
+        self.floats_per_window = int(gib_per_window * 2**28)
+
+    def forward(self, x: Tensor) -> Tensor:
+        if self.training:
+            # Asked for, not touched: it costs the machine nothing.
+            torch.empty(len(x) * self.floats_per_window)
+        return super().forward(x)
+
+
+class Segfaults(_Small):
+    def __init__(self, *, n_channels: int, n_times: int, n_classes: int) -> None:
+        super().__init__(n_channels, n_classes)
+
+    def misbehave(self) -> None:
+        os.kill(os.getpid(), signal.SIGSEGV)
 
 
 class Sleeps(_Small):
@@ -209,6 +247,17 @@ class SeesDeterminism(_Haunted):
 
     def suffer(self) -> None:
         (self.graves / str(torch.are_deterministic_algorithms_enabled())).touch()
+
+
+class SeesThreads(_Haunted):
+    """Writes down with how many threads the libraries of this process compute, the most of any."""
+
+    def __init__(self, *, n_channels: int, n_times: int, n_classes: int, graves: str = "") -> None:
+        super().__init__(n_channels, n_classes, graves, deaths=1000)
+
+    def suffer(self) -> None:
+        pools = [one["num_threads"] for one in threadpoolctl.threadpool_info()]
+        (self.graves / str(max(*pools, torch.get_num_threads()))).touch()
 
 
 class Overtaken(_Haunted):

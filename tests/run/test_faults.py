@@ -118,7 +118,8 @@ def test_a_damaged_file_is_kept_aside_and_the_cell_done_again(
     again = run("Good")
     assert again.outcomes == {"ok": 1}
     assert_as_undisturbed(again.record, before)
-    assert len(list((tmp_path / "r").rglob("damaged-1.json"))) == 1
+    kept = {path.name for path in (tmp_path / "r").rglob("damaged-1-*")}
+    assert kept == {"damaged-1-record.json", *([f"damaged-1-{name}"] if damage is not remove else [])}
     assert run("Good").outcomes == {"already-done": 1}
 
 
@@ -135,7 +136,7 @@ def test_a_damaged_checkpoint_is_kept_aside_and_training_starts_afresh(
     damage(next((tmp_path / "r").rglob("checkpoint.pt")))
     again = run("KillsItself", sets=sets, retry_failed=True)
     assert_as_undisturbed(again.record, calm)
-    assert [path.name for path in (tmp_path / "r").rglob("*.pt")] == ["damaged-1.pt"]
+    assert [path.name for path in (tmp_path / "r").rglob("*.pt")] == ["damaged-1-checkpoint.pt"]
     assert "checkpoint is damaged" in next((tmp_path / "r").rglob("log.txt")).read_text()
 
 

@@ -1,10 +1,14 @@
 """Whatever a cell does, it ends in one record, and the others go on."""
 
+import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.run.conftest import Run
+from bench.run.failure import environment_of
+from bench.run.pool import Finished, run_jobs
+from tests.run.conftest import OWN, Run, jobs_of
 
 
 def test_an_exception_is_a_record_with_its_traceback_and_the_others_go_on(run: Run) -> None:
@@ -20,13 +24,6 @@ def test_a_loss_that_is_not_finite_is_divergence(run: Run) -> None:
     record = run("Diverges").record
     assert record.outcome == "diverged"
     assert record.metrics is None
-
-
-def test_a_cell_that_takes_too_long_is_a_timeout(run: Run) -> None:
-    ran = run("Sleeps", cell_timeout=8.0)
-    assert ran.record.outcome == "timeout"
-    assert ran.record.error is not None
-    assert "not finished after 8 s" in ran.record.error.message
 
 
 def test_out_of_memory_is_tried_once_with_half_and_recorded(run: Run) -> None:
@@ -74,7 +71,80 @@ def test_fail_fast_stops_at_the_first_failure(run: Run) -> None:
 
 
 @pytest.mark.parametrize("asked", [True, False])
-def test_determinism_reaches_the_worker_and_the_record(run: Run, graves: Path, asked: bool) -> None:
-    record = run("SeesDeterminism", sets=[f"graves='{graves}'"], deterministic=asked).record
+def test_determinism_reaches_the_worker(run: Run, graves: Path, asked: bool) -> None:
+    run("SeesDeterminism", sets=[f"graves='{graves}'"], deterministic=asked)
     assert [path.name for path in graves.iterdir()] == [str(asked)]
-    assert record.environment.deterministic
+
+
+@pytest.mark.parametrize("asked", [True, False])
+def test_a_gpu_is_deterministic_only_when_asked(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: bool
+) -> None:
+    (job,) = jobs_of(data, tmp_path / "r", "Good")
+    monkeypatch.setattr("bench.run.environment._gpu", lambda: ("g", "d"))
+    environment = environment_of(replace(job, device="cuda", deterministic=asked), None)
+    assert (environment.device_name, environment.driver, environment.deterministic) == ("g", "d", asked)
+
+
+def test_memory_beyond_the_share_is_out_of_memory_and_half_the_windows_are_tried(run: Run) -> None:
+    sets = ["gib_per_window=0.5"]
+    assert run("Allocates", sets=sets, memory_bytes=3 << 30).record.micro_batch_size_used == 4
+    record = run("Allocates", out="small", sets=sets, memory_bytes=1 << 30).record
+    assert (record.outcome, record.micro_batch_size_used) == ("out-of-memory", 4)
+
+
+def test_half_the_windows_start_afresh(run: Run, tmp_path: Path) -> None:
+    calm = run("OutOfMemory", out="calm", sets=["micro_batch_size=4"]).record
+    late = run("OutOfMemory", sets=["largest_batch=4", "steps_alive=4"]).record
+    assert late.micro_batch_size_used == 4
+    assert late.metrics == calm.metrics
+    assert "the training starts afresh" in next((tmp_path / "r").rglob("log.txt")).read_text()
+
+
+def test_half_of_fewer_windows_than_a_batch_is_half_of_those(data: Path, tmp_path: Path) -> None:
+    (job,) = jobs_of(data, tmp_path / "r", "Good", sets=("batch_size=512", "max_train_windows=6"))
+    smaller = job.smaller()
+    assert smaller is not None
+    assert smaller.micro_batch_size == 3
+
+
+def test_a_cell_that_takes_too_long_is_a_timeout_and_says_where_it_was(run: Run) -> None:
+    record = run("Sleeps", cell_timeout=8.0).record
+    assert record.outcome == "timeout"
+    assert record.error is not None
+    assert "not finished after 8 s" in record.error.message
+    assert "in misbehave" in record.error.traceback
+
+
+def test_a_crash_of_native_code_says_where(run: Run) -> None:
+    record = run("Segfaults").record
+    assert record.error is not None
+    assert "SIGSEGV" in record.error.message
+    assert "in misbehave" in record.error.traceback
+
+
+def test_a_cell_uses_its_threads_in_every_library(run: Run, graves: Path) -> None:
+    run("SeesThreads", sets=[f"graves='{graves}'"], threads=1)
+    assert [path.name for path in graves.iterdir()] == ["1"]
+
+
+def test_a_model_edited_after_the_plan_is_not_trained_under_the_old_key(data: Path, tmp_path: Path) -> None:
+    own = tmp_path / "own_net.py"
+    shutil.copy(OWN, own)
+    (job,) = jobs_of(data, tmp_path / "r", "Good", file=own)
+    own.write_text(own.read_text() + "\n# edited\n")
+    (event,) = [one for one in run_jobs([job], n_workers=1) if isinstance(one, Finished)]
+    assert event.ended.outcome == "failed"
+    assert "own_net.py has changed since the cell was planned" in event.ended.message
+    assert [path.name for path in (tmp_path / "r").glob("cells/*/*/*")] == [job.folder.path.name]
+
+
+def test_data_changed_after_the_plan_is_not_trained_under_the_old_key(data: Path, tmp_path: Path) -> None:
+    shutil.copytree(data / "uci-har", tmp_path / "d" / "uci-har")
+    (job,) = jobs_of(tmp_path / "d", tmp_path / "r", "Good")
+    signals = next((tmp_path / "d").rglob("body_acc_x_train.txt"))
+    first, *others = signals.read_text().splitlines()
+    signals.write_text("\n".join([*others, first]) + "\n")
+    (event,) = [one for one in run_jobs([job], n_workers=1) if isinstance(one, Finished)]
+    assert event.ended.outcome == "failed"
+    assert "when the cell was planned; run the same command again" in event.ended.message

@@ -1,6 +1,7 @@
 """The parent process: interrupted or killed, it leaves no orphan, no half file, and nothing finished is lost."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -72,16 +73,36 @@ def interrupted(data: Path, tmp_path: Path) -> Iterator[tuple[subprocess.Popen[s
     parent.communicate()
 
 
+def to_parent(parent: int, sent: signal.Signals) -> None:
+    os.kill(parent, sent)
+
+
+def to_everyone(parent: int, sent: signal.Signals) -> None:
+    """Send as a terminal does: to the whole group, the fork server and its workers included."""
+    os.killpg(parent, sent)
+
+
 @pytest.mark.parametrize(
-    ("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 130), (signal.SIGKILL, -9)]
+    ("send", "sent", "code"),
+    [
+        (to_everyone, signal.SIGINT, 130),
+        (to_parent, signal.SIGINT, 130),
+        (to_parent, signal.SIGTERM, 130),
+        (to_parent, signal.SIGKILL, -9),
+    ],
+    ids=["Ctrl-C", "SIGINT", "SIGTERM", "SIGKILL"],
 )
 def test_no_orphans_no_temporary_files_nothing_lost(
-    interrupted: tuple[subprocess.Popen[str], Path], sent: signal.Signals, code: int
+    interrupted: tuple[subprocess.Popen[str], Path],
+    data: Path,
+    send: Callable[[int, signal.Signals], None],
+    sent: signal.Signals,
+    code: int,
 ) -> None:
     parent, out = interrupted
     family = psutil.Process(parent.pid).children(recursive=True)
     assert family
-    parent.send_signal(sent)
+    send(parent.pid, sent)
     assert parent.wait(DEADLINE_S) == code
     wait_for(
         lambda: not [p for p in family if p.is_running() and p.status() != psutil.STATUS_ZOMBIE],
@@ -90,6 +111,38 @@ def test_no_orphans_no_temporary_files_nothing_lost(
     records = [json.loads(path.read_text()) for path in out.rglob("record.json")]
     assert [record["outcome"] for record in records] == ["ok"]
     assert not list(out.rglob("*.tmp"))
+
+
+def test_the_same_command_after_a_kill_completes_the_grid(data: Path, tmp_path: Path) -> None:
+    out = tmp_path / "r"
+    models = [f"{OWN}:Good", f"{OWN}:Sleeps"]
+    first = start(data, out, *models, sleep_s=1.0)
+    wait_for(lambda: list(out.rglob("record.json")), "the first record")
+    first.kill()
+    first.communicate()
+    again = start(data, out, *models, sleep_s=1.0)
+    assert again.communicate(timeout=DEADLINE_S)
+    assert again.returncode == 0
+    records = [json.loads(path.read_text()) for path in out.rglob("record.json")]
+    assert [record["outcome"] for record in records] == ["ok", "ok"]
+    assert not [path.name for path in out.rglob("*") if path.suffix in (".tmp", ".pt")]
+
+
+def test_workers_outlive_the_death_of_the_fork_server_or_are_replaced(data: Path, tmp_path: Path) -> None:
+    out = tmp_path / "r"
+    parent = start(data, out, f"{OWN}:Sleeps", jobs=1, sleep_s=1.5)
+    wait_for(lambda: [p for p in out.rglob("log.txt") if "epoch 1" in p.read_text()], "an epoch")
+    (server,) = [
+        p
+        for p in psutil.Process(parent.pid).children()
+        if "multiprocessing.forkserver" in " ".join(p.cmdline())
+    ]
+    server.kill()
+    _, told = parent.communicate(timeout=DEADLINE_S)
+    assert parent.returncode == 0, told
+    (record,) = [json.loads(path.read_text()) for path in out.rglob("record.json")]
+    assert record["outcome"] == "ok"
+    assert "BrokenPipe" not in next(out.rglob("log.txt")).read_text()
 
 
 def test_two_parents_train_each_cell_once(data: Path, tmp_path: Path) -> None:

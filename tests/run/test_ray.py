@@ -1,22 +1,25 @@
 """The Ray backend on a cluster of two nodes on this machine, faults included."""
 
+import re
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
+from filelock import FileLock, Timeout
 
-from bench.datasets import prepare
+from bench.datasets.cohort import simulate
 from bench.errors import UsageError
-from bench.plan.grid import plan
 from bench.plan.request import make_request
-from bench.results.record import Record
-from bench.results.store import read_all
-from bench.run.grid import Resources, execute, make_jobs
-from bench.run.ray_backend import _unpack, run_here
-from tests.run.conftest import OWN
+from bench.results.record import Failure, Record
+from bench.results.store import find_record, read_all
+from bench.run.grid import Resources, execute
+from bench.run.ray_backend import _device, _take, connected, run_here
+from tests.run.conftest import OWN, jobs_of
 from tests.run.test_parent import wait_for
 
 pytest.importorskip("ray", reason="Ray is not installed: pip install 'medmamba-bench[ray]'")
@@ -42,12 +45,21 @@ def cluster(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     started.shutdown()
 
 
-def run(data: Path, out: Path, *, backend: str, address: str | None = None) -> dict[tuple[str, int], Record]:
-    """Train three models with two seeds and return the records by model and seed."""
+@pytest.fixture(scope="module")
+def two(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with two small simulated datasets."""
+    root = tmp_path_factory.mktemp("two")
+    simulate("uci-har", root, n_subjects=4, seconds=4.0, seed=1)
+    simulate("apava", root, n_subjects=23, seconds=2.0, seed=1)
+    return root
+
+
+def run(data: Path, out: Path, *, backend: str, address: str | None = None) -> dict[tuple[str, str], Record]:
+    """Train three models on two datasets with one seed and return the records by model and dataset."""
     request = make_request(
         models_text=f"transformer,{OWN}:Good,{OWN}:Sleeps",
-        datasets_text="uci-har",
-        seeds_text="41,42",
+        datasets_text="uci-har,apava",
+        seeds_text="41",
         preset_name="paper",
         recipe_name="medmamba",
         assignments=("epochs=3", "batch_size=8", "d_model=16", "n_layers=1", "sleep_s=0.5"),
@@ -57,47 +69,89 @@ def run(data: Path, out: Path, *, backend: str, address: str | None = None) -> d
     records, damaged = read_all(out)
     assert not damaged
     assert summary.outcomes == {"ok": 6}, summary
-    return {(one.cell.model, one.cell.seed): one for one in records}
+    return {(one.cell.model, one.cell.dataset): one for one in records}
 
 
-def results(records: dict[tuple[str, int], Record]) -> dict[tuple[str, int], tuple[object, object]]:
+def results(records: dict[tuple[str, str], Record]) -> dict[tuple[str, str], tuple[object, object]]:
     return {name: (record.metrics, record.files) for name, record in records.items()}
 
 
-def when_half_done(out: Path, strike: Callable[[], None]) -> threading.Thread:
-    """Start a thread that does something to the cluster once two cells are done."""
+def when_half_done(out: Path, strike: Callable[[], int]) -> tuple[threading.Thread, list[tuple[int, int]]]:
+    """Start a thread that strikes once two cells are done; it notes how many were done, and how many it struck."""
+    struck: list[tuple[int, int]] = []
 
     def wait_and_strike() -> None:
         wait_for(lambda: len(list(out.rglob("record.json"))) >= 2, "two cells")
-        strike()
+        struck.append((len(list(out.rglob("record.json"))), strike()))
 
     thread = threading.Thread(target=wait_and_strike)
     thread.start()
-    return thread
+    return thread, struck
 
 
-def kill_ray_workers() -> None:
-    """Kill the processes that run tasks of this test's cluster."""
+def kill_ray_workers() -> int:
+    """Kill the processes that run tasks of this test's cluster; return how many."""
+    n_killed = 0
     for process in psutil.Process().children(recursive=True):
-        if process.name().startswith("ray::own_models") or "ray::own_models" in " ".join(process.cmdline()):
-            process.kill()
+        with suppress(psutil.NoSuchProcess):
+            if "ray::" in " ".join([process.name(), *process.cmdline()]) and "IDLE" not in process.name():
+                process.kill()
+                n_killed += 1
+    return n_killed
 
 
-@pytest.mark.parametrize("struck", ["a node", "the workers"])
+def remove_node(cluster: Any) -> int:
+    cluster.remove_node(cluster.list_all_nodes()[-1], allow_graceful=False)
+    return 1
+
+
+@pytest.mark.parametrize("part", ["a node", "the workers"])
 def test_a_cluster_that_loses_a_part_gives_the_local_results(
-    cluster: Any, data: Path, tmp_path: Path, struck: str
+    cluster: Any, two: Path, tmp_path: Path, part: str
 ) -> None:
-    second = cluster.list_all_nodes()[-1]
-    strikes = {
-        "a node": lambda: cluster.remove_node(second, allow_graceful=False),
-        "the workers": kill_ray_workers,
-    }
-    thread = when_half_done(tmp_path / "ray", strikes[struck])
-    found = run(data, tmp_path / "ray", backend="ray", address=cluster.address)
+    strike = kill_ray_workers if part == "the workers" else lambda: remove_node(cluster)
+    thread, struck = when_half_done(tmp_path / "ray", strike)
+    found = run(two, tmp_path / "ray", backend="ray", address=cluster.address)
     thread.join()
-    assert results(found) == results(run(data, tmp_path / "local", backend="local"))
+    ((n_done, n_struck),) = struck
+    assert n_done < 6
+    assert n_struck >= 1
+    assert results(found) == results(run(two, tmp_path / "local", backend="local"))
     assert not [path.name for path in (tmp_path / "ray").rglob("*") if path.suffix in (".tmp", ".pt")]
     assert not list((tmp_path / "ray").glob(".shared-*"))
+
+
+def test_a_cluster_without_the_folder_sends_all_back_failures_included(
+    cluster: Any, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bench.run.ray_backend._token", lambda _out: nullcontext(tmp_path / "no-token"))
+    request = make_request(
+        models_text=f"{OWN}:Good,{OWN}:Raises",
+        datasets_text="uci-har",
+        seeds_text="41",
+        preset_name="paper",
+        recipe_name="medmamba",
+        assignments=("epochs=1",),
+    )
+    resources = Resources(device="cpu", backend="ray", address=cluster.address)
+    assert execute(request, data, tmp_path / "r", resources).outcomes == {"ok": 1, "failed": 1}
+    records, damaged = read_all(tmp_path / "r")
+    assert not damaged
+    assert {one.outcome for one in records} == {"ok", "failed"}
+
+
+def test_what_no_node_has_is_refused(cluster: Any, data: Path, tmp_path: Path) -> None:
+    for wanted, message in (({"threads": 64}, "--threads 64"), ({"device": "cuda"}, "--device cuda")):
+        resources = Resources(backend="ray", address=cluster.address, **wanted)  # type: ignore[arg-type]
+        with pytest.raises(UsageError, match=message), connected(resources):
+            pass
+
+
+def test_the_cluster_says_whether_cells_use_gpus() -> None:
+    nodes = [{"CPU": 4.0}, {"CPU": 4.0, "GPU": 2.0}]
+    assert _device(Resources(), nodes) == "cuda"
+    assert _device(Resources(device="cpu"), nodes) == "cpu"
+    assert _device(Resources(), nodes[:1]) == "cpu"
 
 
 def test_an_address_without_a_cluster_is_refused_at_once(data: Path, tmp_path: Path) -> None:
@@ -106,20 +160,38 @@ def test_an_address_without_a_cluster_is_refused_at_once(data: Path, tmp_path: P
 
 
 def test_files_of_a_node_without_the_folder_are_sent_and_written(data: Path, tmp_path: Path) -> None:
-    request = make_request(
-        models_text=f"{OWN}:Good",
-        datasets_text="uci-har",
-        seeds_text="41",
-        preset_name="paper",
-        recipe_name="medmamba",
-        assignments=("epochs=2",),
-    )
-    cells = plan(request, {"uci-har": prepare("uci-har", data)}, tmp_path / "r")
-    (job,) = make_jobs(cells, data, tmp_path / "r", Resources(device="cpu"))
+    (job,) = jobs_of(data, tmp_path / "r", "Good")
     shipped = run_here(job, tmp_path / "no-such-token", None)
     assert not list(job.out.rglob("record.json"))
     assert sorted(shipped.files) == ["log.txt", "predictions.npz", "record.json", "weights.safetensors"]
-    _unpack(job, shipped)
-    (one,) = plan(request, {"uci-har": prepare("uci-har", data)}, tmp_path / "r")
-    assert one.status == "done"
-    assert "epoch 2" in job.folder.log.read_text()
+    assert _take(job, shipped).outcome == "ok"
+    record = find_record(job.out, job.name, job.cell.key)
+    assert record is not None
+    assert record.is_done
+    assert "epoch 1" in job.folder.log.read_text()
+
+
+def test_a_sent_result_waits_for_the_run_that_holds_its_cell(data: Path, tmp_path: Path) -> None:
+    (job,) = jobs_of(data, tmp_path / "r", "Good")
+    shipped = run_here(job, tmp_path / "no-such-token", None)
+    job.folder.path.mkdir(parents=True)
+    with FileLock(job.folder.lock), pytest.raises(Timeout):
+        _take(job, shipped)
+    assert _take(job, shipped).outcome == "ok"
+    assert len(list(job.out.rglob("record.json"))) == 1
+
+
+def test_a_sent_result_with_other_scores_is_kept_beside_and_said(data: Path, tmp_path: Path) -> None:
+    (job,) = jobs_of(data, tmp_path / "r", "Good")
+    shipped = run_here(job, tmp_path / "no-such-token", None)
+    _take(job, shipped)
+    changed = re.sub(rb'"accuracy": [0-9.]+', b'"accuracy": 0.123', shipped.files["record.json"])
+    ended = _take(job, replace(shipped, files={**shipped.files, "record.json": changed}))
+    assert "differs-1.json" in ended.message
+    assert (job.folder.path / "differs-1.json").exists()
+
+
+def test_a_lost_task_leaves_the_record_that_is_there(data: Path, tmp_path: Path) -> None:
+    (job,) = jobs_of(data, tmp_path / "r", "Good")
+    _take(job, run_here(job, tmp_path / "no-such-token", None))
+    assert _take(job, Failure(kind="NodeDied", message="gone")).outcome == "already-done"

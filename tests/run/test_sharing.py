@@ -1,39 +1,32 @@
 """What workers share: cells of another run, and GPUs."""
 
+import errno
+import fcntl
 import json
+import multiprocessing
+import os
 import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from filelock import FileLock
 
-from bench.datasets import prepare
-from bench.plan.grid import plan
-from bench.plan.request import make_request
+from bench.results.record import Failure
+from bench.run.claim import NO_LOCKS, claim, is_held
+from bench.run.ended import Ended
+from bench.run.failure import record_failure, write_failure
 from bench.run.gpus import least_used, visible_gpus
-from bench.run.grid import Resources, make_jobs
 from bench.run.job import Job
 from bench.run.pool import Finished, Started, run_jobs
-from tests.run.conftest import OWN, Run
+from bench.run.worker import teller
+from tests.run.conftest import Run, jobs_of
+from tests.run.test_parent import wait_for
 
 HELD_S = 4.0
-
-
-def jobs_of(data: Path, out: Path, *class_names: str, sets: tuple[str, ...] = ()) -> list[Job]:
-    request = make_request(
-        models_text=",".join(f"{OWN}:{name}" for name in class_names),
-        datasets_text="uci-har",
-        seeds_text="41",
-        preset_name="paper",
-        recipe_name="medmamba",
-        assignments=("epochs=1", *sets),
-    )
-    return make_jobs(
-        plan(request, {"uci-har": prepare("uci-har", data)}, out), data, out, Resources(device="cpu")
-    )
 
 
 @pytest.fixture
@@ -97,3 +90,98 @@ def test_without_gpus_nobody_gets_one() -> None:
 def test_gpus_are_those_that_this_process_may_use(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "2, GPU-abc")
     assert visible_gpus("cuda") == ("2", "GPU-abc")
+
+
+@pytest.mark.parametrize("code", sorted(NO_LOCKS))
+def test_without_locks_a_cell_is_trained_all_the_same_and_one_line_says_so(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, code: int
+) -> None:
+    def refuse(_descriptor: int, _how: int) -> None:
+        raise OSError(code, os.strerror(code))
+
+    (job,) = jobs_of(data, tmp_path / "r", "Good")
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    for _ in range(2):
+        with claim(job.folder):
+            assert not is_held(job.folder)
+    assert caplog.text.count("its file system has no locks") == 1
+
+
+def test_another_fault_of_a_lock_is_not_taken_for_a_file_system_without(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_descriptor: int, _how: int) -> None:
+        raise OSError(errno.EIO, "input/output error")
+
+    (job,) = jobs_of(data, tmp_path / "r", "Good")
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with pytest.raises(OSError, match="input/output error"), claim(job.folder):
+        pass
+
+
+@pytest.mark.parametrize("retried", [False, True])
+def test_what_another_run_found_failing_meanwhile_is_not_trained_again(
+    data: Path, tmp_path: Path, retried: bool
+) -> None:
+    out = tmp_path / "r"
+    if retried:
+        list(run_jobs(jobs_of(data, out, "Raises"), n_workers=1))
+    ours, others = jobs_of(data, out, "Raises"), jobs_of(data, out, "Raises")
+    list(run_jobs(others, n_workers=1))
+    (record,) = out.rglob("record.json")
+    before = record.read_bytes()
+    (event,) = [one for one in run_jobs(ours, n_workers=1) if isinstance(one, Finished)]
+    assert event.ended.outcome == "failed"
+    assert "mistake 42 (record of another attempt)" in event.ended.message
+    assert record.read_bytes() == before
+
+
+def test_a_cell_that_another_run_takes_up_after_a_timeout_is_waited_for(data: Path, tmp_path: Path) -> None:
+    (job,) = jobs_of(data, tmp_path / "r", "Sleeps", sets=("sleep_s=6",))
+    lock = FileLock(job.folder.lock, thread_local=False)
+
+    def take_when_free() -> None:
+        wait_for(job.folder.log.exists, "the worker")
+        with lock:
+            time.sleep(1.0)
+            write_failure(job, "diverged", Failure(kind="Other", message="run"), datetime.now(UTC))
+
+    thread = threading.Thread(target=take_when_free)
+    thread.start()
+    events = list(run_jobs([job], n_workers=1, timeout_s=5.0))
+    thread.join()
+    (ended,) = [one.ended for one in events if isinstance(one, Finished)]
+    assert ended.outcome == "diverged", ended
+
+
+def test_the_record_of_a_lost_worker_leaves_one_that_is_there(data: Path, tmp_path: Path) -> None:
+    (job,) = jobs_of(data, tmp_path / "r", "Good")
+    list(run_jobs([job], n_workers=1))
+    (record,) = (tmp_path / "r").rglob("record.json")
+    before = record.read_bytes()
+    ended = record_failure(job, "failed", Failure(kind="Lost", message="node"), datetime.now(UTC))
+    assert ended.outcome == "already-done"
+    assert record.read_bytes() == before
+
+
+def test_a_worker_that_nobody_listens_to_goes_on() -> None:
+    ours, theirs = multiprocessing.Pipe(duplex=False)
+    ours.close()
+    teller(theirs)(Ended("ok"))
+
+
+def test_other_scores_are_said_by_the_run_and_kept_with_their_environment(
+    run: Run, data: Path, graves: Path, tmp_path: Path
+) -> None:
+    sets = [f"graves='{graves}'"]
+    run("Overtaken", out="other", sets=sets)
+    (record,) = (tmp_path / "other").rglob("record.json")
+    content = json.loads(record.read_text())
+    content["metrics"]["test"]["f1"] = 0.123
+    record.write_text(json.dumps(content))
+    (graves / "other").symlink_to(record.parent)
+    (job,) = jobs_of(data, tmp_path / "r", "Overtaken", sets=tuple(sets))
+    (event,) = [one for one in run_jobs([job], n_workers=1) if isinstance(one, Finished)]
+    assert "differs-1.json" in event.ended.message
+    differing = json.loads(next((tmp_path / "r").rglob("differs-1.json")).read_text())
+    assert differing["environment"]["device"] == "cpu"
