@@ -2,7 +2,8 @@
 
 Run with ``python -m benchmarks.soak [--models NAMES] [--datasets NAMES] [--seeds S] [--every SECONDS]``. Every few
 seconds a random process of the run dies by SIGKILL: a worker, the fork server, or the run itself, which is then started
-again. Fails when a cell's scores or files differ, when a record is missing, or when anything half-written is left.
+again. Fails when a cell's scores or files differ, when a record is missing or not ok, when anything half-written is
+left, or a process. Efficiency is not measured: a measurement starts again after each kill.
 """
 
 import argparse
@@ -19,37 +20,57 @@ from typing import Any
 
 import psutil
 
+from bench.plan.planned import read_planned
 from bench.results.store import read_all
 
 # Deaths of one attempt do not count against a cell when the run itself is started again.
 GIVE_UP_S = 3600.0
+FAREWELL_S = 10.0
+"""How long the processes of a run may take to notice that it is over."""
 
 
 def main() -> int:
     """Run twice, once undisturbed, and compare."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--models", default="medmamba,transformer,informer")
-    parser.add_argument("--datasets", default="uci-har,apava")
+    parser.add_argument("--models", default="all")
+    parser.add_argument("--datasets", default="all")
     parser.add_argument("--seeds", default="41,42", help="of the cells")
     parser.add_argument("--seed", type=int, default=1, help="of the kills")
     parser.add_argument("--every", type=float, default=4.0, help="mean seconds between two kills")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         calm, soaked = Path(folder) / "calm", Path(folder) / "soaked"
-        start(options, calm).wait()
+        code = start(options, calm).wait()
+        if code != 0:
+            raise SystemExit(f"the undisturbed run ended with exit code {code}")
         kills = soak(options, soaked, random.Random(options.seed))
-        problems = differences(calm, soaked)
+        problems = [*incomplete(calm), *differences(calm, soaked), *survivors(Path(folder))]
+        n_cells = len(read_planned(calm))
     for line in problems:
         print(line)
-    print(f"killed: {', '.join(f'{n} x {name}' for name, n in kills.items())}; {len(problems)} problems")
+    killed = ", ".join(f"{n} x {name}" for name, n in kills.items()) or "nobody"
+    print(f"{n_cells} cells; killed: {killed}; {len(problems)} problems")
     return int(bool(problems))
 
 
 def start(options: argparse.Namespace, out: Path) -> subprocess.Popen[bytes]:
     """Start a run of the grid."""
     arguments = ["run", "--preset", "demo", "--models", options.models, "--datasets", options.datasets]
-    arguments += ["--seeds", options.seeds, "--jobs", "2", "--out", str(out), "--retry-failed"]
-    return subprocess.Popen([sys.executable, "-m", "bench", *arguments], stdout=subprocess.DEVNULL)
+    arguments += [
+        "--seeds",
+        options.seeds,
+        "--jobs",
+        "2",
+        "--out",
+        str(out),
+        "--retry-failed",
+        "--no-efficiency",
+    ]
+    # By its folder a process of this run is known, whoever its parent is.
+    environment = {**os.environ, "BENCH_SOAK": str(out.parent)}
+    return subprocess.Popen(
+        [sys.executable, "-m", "bench", *arguments], stdout=subprocess.DEVNULL, env=environment
+    )
 
 
 def soak(options: argparse.Namespace, out: Path, draw: random.Random) -> Counter[str]:
@@ -85,6 +106,15 @@ def kill_one(pid: int, draw: random.Random) -> str:
     return kind
 
 
+def incomplete(calm: Path) -> list[str]:
+    """Return which cells that were asked for have no scores after the undisturbed run."""
+    records, damaged = read_all(calm)
+    done = {one.key for one in records if one.is_done}
+    planned = read_planned(calm)
+    lacking = [f"{one.cell}: no scores in the undisturbed run" for one in planned if one.key not in done]
+    return [*map(str, damaged), *lacking, *([] if planned else ["no cell was planned"])]
+
+
 def differences(calm: Path, soaked: Path) -> list[str]:
     """Return what is not as in the undisturbed run."""
     expected, found = results(calm), results(soaked)
@@ -96,6 +126,23 @@ def differences(calm: Path, soaked: Path) -> list[str]:
     problems += [f"{name}: not in the undisturbed run" for name in found.keys() - expected.keys()]
     problems += [f"left over: {path}" for path in soaked.rglob("*") if path.suffix in (".tmp", ".pt")]
     return problems
+
+
+def survivors(folder: Path) -> list[str]:
+    """Return the processes of either run that are still there a while after its end."""
+    deadline = time.monotonic() + FAREWELL_S
+    while (left := [one for one in psutil.process_iter() if _belongs(one, folder)]) and (
+        time.monotonic() < deadline
+    ):
+        time.sleep(0.2)
+    return [f"left over: {one}" for one in left]
+
+
+def _belongs(process: psutil.Process, folder: Path) -> bool:
+    try:
+        return process.environ().get("BENCH_SOAK") == str(folder)
+    except psutil.Error:
+        return False
 
 
 def results(out: Path) -> dict[str, Any]:

@@ -16,7 +16,9 @@ from bench.cli.report import render_and_print
 @click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto", show_default=True)
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Cells at once.")
 @click.option(
-    "--threads", type=click.IntRange(min=1), default=1, show_default=True, help="CPU threads per cell."
+    "--threads",
+    type=click.IntRange(min=1),
+    help="CPU threads per cell, and of the models whose cost is measured. [default: 1, and all cores]",
 )
 @click.option(
     "--cell-timeout", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="Per cell."
@@ -50,18 +52,20 @@ def command(data: Path | None, out: Path | None, dry_run: bool, **options: Any) 
     """
     from bench.cli import grid
 
-    measure = options.pop("efficiency")
-    measured_by = options["preset"] if (options["models"] == "all" if measure is None else measure) else None
+    wanted, threads = options.pop("efficiency"), options["threads"]
+    options["threads"] = threads or 1
     request, options = grid.split_request(options, data)
     results = out or default_results()
     if dry_run:
         cells = grid.planned_cells(request, data, results, skip_missing=options["skip_missing"])
-        grid.show_plan(cells if options["shard"] is None else options["shard"].of(cells), results)
+        cells = cells if options["shard"] is None else options["shard"].of(cells)
+        grid.show_plan(cells, results, jobs=options["jobs"], retry_failed=options["retry_failed"])
         return
     summary = grid.run_cells(request, grid.ready_data(request, data), results, options)
     # The tasks of an array would write one report at once: 'bench report' follows when all are done.
     if options["shard"] is None and summary.n_bad < summary.n_cells:
-        if measured_by is not None:
-            grid.measure(request, results, measured_by)
+        measured = grid.has_all_models(request) if wanted is None else wanted
+        if measured and not (options["fail_fast"] and summary.n_bad):
+            grid.measure(request, results, device=options["device"], threads=threads)
         render_and_print(results, report_folder(out))
     raise SystemExit(1 if summary.n_bad else 0)
