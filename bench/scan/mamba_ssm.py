@@ -5,6 +5,7 @@ order in time: this adapter transposes, and flips the directions that run backwa
 Source: state-spaces/mamba, ``mamba_ssm/ops/selective_scan_interface.py``, function ``selective_scan_fn``.
 """
 
+import importlib
 import importlib.util
 from collections.abc import Sequence
 
@@ -14,6 +15,8 @@ from torch import Tensor
 from bench.errors import ModelError
 from bench.scan.contract import ScanInputs
 
+INTERFACE = "mamba_ssm.ops.selective_scan_interface"
+
 
 def obstacle(kind: str) -> str | None:
     """Return why it cannot run on a kind of device, or None when it can."""
@@ -21,6 +24,10 @@ def obstacle(kind: str) -> str | None:
         return "mamba-ssm runs on CUDA devices only"
     if importlib.util.find_spec("mamba_ssm") is None:
         return "the package mamba-ssm is not installed, see docs/cuda.md"
+    try:
+        importlib.import_module(INTERFACE)
+    except ImportError as error:  # a wheel built for another torch
+        return f"mamba-ssm is installed and cannot be imported: {error}; see docs/cuda.md"
     return None
 
 
@@ -34,7 +41,7 @@ def scan(inputs: ScanInputs, reverse: Sequence[bool]) -> Tensor:
     """
     if inputs.u.dtype == torch.float64:
         raise ModelError("scan=mamba-ssm computes in float32 and got float64; use scan=torch")
-    kernel = importlib.import_module("mamba_ssm.ops.selective_scan_interface").selective_scan_fn
+    kernel = importlib.import_module(INTERFACE).selective_scan_fn
     batch, n_times, n_directions, dim = inputs.delta.shape
     u = inputs.u.expand_as(inputs.delta)
     u, delta, b, c = (_time_last(tensor, reverse) for tensor in (u, inputs.delta, inputs.B, inputs.C))

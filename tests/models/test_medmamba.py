@@ -15,7 +15,7 @@ from bench.errors import UsageError
 from bench.models.layers import mamba
 from bench.models.layers.mamba import Mamba, MambaSettings
 from bench.models.medmamba import Block, DropAlong, MedMamba
-from bench.scan import ScanInputs, available_backends, selective_scan
+from bench.scan import ScanInputs, selective_scan
 from tests.models.golden import (
     DTYPES,
     TOLERANCE,
@@ -26,6 +26,7 @@ from tests.models.golden import (
     build_from,
     load_fixture,
 )
+from tests.scan.cases import BACKENDS
 
 FIXTURES = ["full", "single_scale", "unidirectional", "no_channel_mix", "merge_add"]
 
@@ -79,7 +80,7 @@ def test_embeds_patches(scale: int) -> None:
     assert_close(tokens, expected, TOLERANCE[torch.float32], "patches after batch norm and GELU")
 
 
-@pytest.mark.parametrize("backend", available_backends())
+@pytest.mark.parametrize("backend", BACKENDS)
 def test_backends_give_the_same_logits(backend: str) -> None:
     x = torch.randn(2, 64, 3, generator=torch.Generator().manual_seed(0))
     expected = small(scan="reference").double().eval()(x.double())

@@ -7,9 +7,7 @@ import torch
 from torch import Tensor
 
 from bench.scan import ScanInputs, selective_scan
-from tests.scan.cases import BACKENDS, TOLERANCE, assert_close, gradients, random_inputs, run
-
-FAST = [name for name in BACKENDS if name != "reference"]
+from tests.scan.cases import BACKENDS, FAST, TOLERANCE, assert_close, gradients, random_inputs, run
 
 SHAPES = {
     "one step": {"n_times": 1},

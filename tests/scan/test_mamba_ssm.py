@@ -49,5 +49,17 @@ def test_refuses_float64() -> None:
         mamba_ssm.scan(random_inputs(dtype=torch.float64), (False, True))
 
 
-def test_missing_package_is_named() -> None:
+def test_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     assert mamba_ssm.obstacle("cuda") == "the package mamba-ssm is not installed, see docs/cuda.md"
+
+
+def test_package_for_another_torch_is_an_obstacle(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(name: str) -> ModuleType:
+        raise ImportError("undefined symbol: _ZN3c10")
+
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: True)
+    monkeypatch.setattr("importlib.import_module", broken)
+    assert mamba_ssm.obstacle("cuda") == (
+        "mamba-ssm is installed and cannot be imported: undefined symbol: _ZN3c10; see docs/cuda.md"
+    )

@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 import textwrap
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +13,11 @@ import pytest
 import torch
 
 from bench.errors import ModelError
-from bench.scan import ScanInputs, available_backends, selective_scan
-from bench.scan.native import build, library, threads
-from tests.scan.cases import TOLERANCE, assert_close, random_inputs, run
+from bench.scan import ScanInputs, selective_scan
+from bench.scan.native import backend, build, library, threads
+from tests.scan.cases import TOLERANCE, assert_close, needs_compiler, random_inputs, run
 
-pytestmark = pytest.mark.skipif("native" not in available_backends(), reason="no C compiler on this machine")
+pytestmark = needs_compiler
 
 SCAN_ONCE = """
     import logging, sys
@@ -44,6 +46,10 @@ def finish(process: subprocess.Popen[str]) -> tuple[str, str]:
     printed, logged = process.communicate(timeout=300)
     assert process.returncode == 0, logged
     return printed.strip(), logged
+
+
+def test_with_a_compiler_nothing_is_in_the_way() -> None:
+    assert backend.obstacle("cpu") is None
 
 
 @pytest.fixture
@@ -114,6 +120,50 @@ def test_error_of_a_thread_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch, "get_num_threads", lambda: 2)
     with pytest.raises(MemoryError, match="no memory for"):
         threads.for_each(fail, 8, 1)
+
+
+def test_no_range_is_left_running_when_another_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    through = threading.Event()
+
+    def work(samples: range) -> None:
+        if samples.start == 0:
+            raise MemoryError("no memory")
+        time.sleep(0.2)
+        through.set()
+
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 2)
+    with pytest.raises(MemoryError, match="no memory"):
+        threads.for_each(work, 8, 1)
+    assert through.is_set()
+
+
+@pytest.mark.slow
+def test_stays_inside_its_memory(tmp_path: Path) -> None:
+    sanitizer = subprocess.run(
+        [build._compiler(), "-print-file-name=libasan.so"], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    if not Path(sanitizer).is_absolute():
+        pytest.skip("this compiler has no address sanitizer")
+    code = """
+        from bench.scan.native import build, library
+        build.FLAGS += ("-O1", "-Wall", "-Wextra", "-Werror")  # at -O3 sanitizers compile for minutes
+        build.FLAGS += ("-fsanitize=address,undefined", "-fno-sanitize-recover=undefined")
+        from tests.scan.cases import random_inputs, run
+        for isa in range(library.library().scan_best_isa() + 1):
+            library.best_isa = lambda: isa
+            for shape in ({"batch": 5, "n_times": 67, "dim": 37, "d_state": 5}, {"n_times": 1}, {"dim": 1}):
+                run(random_inputs(**shape), "native")
+        print("clean")
+    """
+    quiet = {"ASAN_OPTIONS": "detect_leaks=0", "PYTHONMALLOC": "malloc", "OMP_NUM_THREADS": "1"}
+    process = python(code, LD_PRELOAD=sanitizer, BENCH_CACHE=str(tmp_path), **quiet)
+    assert finish(process)[0] == "clean"
+
+
+def test_limits_are_the_callers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build, "FLAGS", tuple(flag for flag in build.FLAGS if "MAX_CHUNK" not in flag))
+    with pytest.raises(build.BuildError, match="give MAX_STATE, MAX_CHUNK and PADDED_LANES"):
+        build.library_path()
 
 
 def test_runs_in_a_fork_after_use() -> None:
@@ -191,6 +241,15 @@ def test_failing_compiler_is_quoted(cache: Path, tmp_path: Path, monkeypatch: py
     with pytest.raises(build.BuildError, match=r"broken-cc failed with status 1: internal error 42"):
         build.library_path()
     assert list((cache / "native").iterdir()) == []
+
+
+def test_a_compiler_that_is_no_program_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiler = tmp_path / "cc"
+    compiler.write_bytes(b"\x7fELF of another machine")
+    compiler.chmod(0o755)
+    monkeypatch.setenv("CC", str(compiler))
+    with pytest.raises(build.BuildError, match=r"cc cannot be run \(Exec format error\); set CC"):
+        build.library_path()
 
 
 def test_missing_compiler_of_the_user_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

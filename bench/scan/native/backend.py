@@ -17,10 +17,8 @@ from torch.autograd.function import once_differentiable
 from bench.errors import ModelError
 from bench.scan.contract import ScanInputs
 from bench.scan.native import library, threads
-from bench.scan.native.build import BuildError
-from bench.scan.native.library import PADDED_LANES
+from bench.scan.native.build import CHUNK_STEPS, MAX_STATE, PADDED_LANES, BuildError
 
-CHUNK_STEPS = 32
 MAX_SLICES = 16
 
 LOG2_E = math.log2(math.e)
@@ -45,9 +43,9 @@ def scan(inputs: ScanInputs, reverse: Sequence[bool]) -> Tensor:
     ModelError
         ``d_state`` is larger than the kernel's limit.
     """
-    if inputs.A.shape[2] > library.MAX_STATE:
+    if inputs.A.shape[2] > MAX_STATE:
         raise ModelError(
-            f"scan=native takes d_state up to {library.MAX_STATE}, got {inputs.A.shape[2]}; use scan=torch"
+            f"scan=native takes d_state up to {MAX_STATE}, got {inputs.A.shape[2]}; use scan=torch"
         )
     if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in inputs):
         return _NativeScan.apply(*inputs, reverse)

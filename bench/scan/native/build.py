@@ -12,8 +12,16 @@ from bench.files import atomic_file, cache_root
 
 SOURCES = tuple(Path(__file__).parent / name for name in ("scan.c", "body.h"))
 
+# Sizes that the kernel and its caller have to agree on: the largest d_state, the steps of a chunk, and the number of
+# features to a multiple of which parameters are padded.
+MAX_STATE, CHUNK_STEPS, PADDED_LANES = 256, 32, 16
+LIMITS = {"MAX_STATE": MAX_STATE, "MAX_CHUNK": CHUNK_STEPS, "PADDED_LANES": PADDED_LANES}
+
 # Fused multiply-add is wanted. NaN, infinity and the order of operations keep their meaning: no -ffast-math.
-FLAGS = ("-O3", "-std=gnu11", "-shared", "-fPIC", "-ffp-contract=fast", "-fno-math-errno", "-Wno-psabi")
+FLAGS = (
+    *("-O3", "-std=gnu11", "-shared", "-fPIC", "-ffp-contract=fast", "-fno-math-errno", "-Wno-psabi"),
+    *(f"-D{name}={value}" for name, value in LIMITS.items()),
+)
 
 TIMEOUT_S = 300
 
@@ -82,4 +90,6 @@ def _run(*command: str) -> str:
         raise BuildError(f"{command[0]} failed with status {error.returncode}: {said}") from error
     except subprocess.TimeoutExpired as error:
         raise BuildError(f"{command[0]} did not finish within {TIMEOUT_S} s") from error
+    except OSError as error:
+        raise BuildError(f"{command[0]} cannot be run ({error.strerror}); set CC to a C compiler") from error
     return done.stdout

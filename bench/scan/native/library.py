@@ -9,8 +9,6 @@ from torch import Tensor
 from bench.scan.native.build import BuildError, library_path
 
 ISA_NAMES = ("portable", "avx2", "avx512")
-PADDED_LANES = 16
-MAX_STATE = 256
 PRECISIONS = {torch.float32: "float", torch.float64: "double"}
 
 

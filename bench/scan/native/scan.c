@@ -13,9 +13,11 @@
 #include <immintrin.h>
 #endif
 
-#define MAX_STATE 256    /* largest d_state */
-#define MAX_CHUNK 64     /* largest number of steps in a chunk */
-#define PADDED_LANES 16  /* parameters are padded to a multiple of this many features */
+/* Largest d_state, largest number of steps in a chunk, and the number of features to a multiple of which parameters
+   are padded: the caller's, so that both sides agree. */
+#if !defined(MAX_STATE) || !defined(MAX_CHUNK) || !defined(PADDED_LANES) || PADDED_LANES % 16
+#error "give MAX_STATE, MAX_CHUNK and PADDED_LANES (a multiple of 16, the widest vector) with -D"
+#endif
 
 enum { ISA_PORTABLE = 0, ISA_AVX2 = 1, ISA_AVX512 = 2 };
 

@@ -3,7 +3,7 @@
 import math
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 
 import torch
 
@@ -15,7 +15,8 @@ os.register_at_fork(after_in_child=_pools.clear)
 def for_each(work: Callable[[range], None], n_samples: int, slice_samples: int) -> None:
     """Call ``work`` on ranges that together are all samples, on as many threads as torch may use.
 
-    Every range starts at a multiple of ``slice_samples``. Errors of any range are raised.
+    Every range starts at a multiple of ``slice_samples``. An error of any range is raised, like an interruption of
+    the caller, only after every range is through: the kernel writes into memory that the caller may then give back.
     """
     n_slices = math.ceil(n_samples / slice_samples)
     n_threads = min(torch.get_num_threads(), n_slices)
@@ -25,4 +26,9 @@ def for_each(work: Callable[[range], None], n_samples: int, slice_samples: int) 
     borders = [min(n_slices * i // n_threads * slice_samples, n_samples) for i in range(n_threads + 1)]
     if n_threads not in _pools:
         _pools[n_threads] = ThreadPoolExecutor(n_threads, thread_name_prefix="scan")
-    list(_pools[n_threads].map(work, map(range, borders, borders[1:])))
+    running = [_pools[n_threads].submit(work, samples) for samples in map(range, borders, borders[1:])]
+    try:
+        for one in running:
+            one.result()
+    finally:
+        wait(running)
