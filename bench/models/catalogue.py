@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 MEDFORMER_REPOSITORY = "DL4mHealth/Medformer"
 MEDFORMER_PAPER_COMMIT = "446275f"
@@ -17,9 +17,10 @@ class ModelEntry:
     """What the registry knows of a model without importing it.
 
     ``settings`` names the file of published hyperparameters. ``overrides`` turn a class into a named variant.
-    ``in_all`` says whether ``--models all`` runs it. ``batch_statistics`` marks a model whose arithmetic in
-    training depends on how many windows share a forward pass, so that a micro-batch is part of a cell's key.
-    ``path`` is the file of a user's own model; those of the package are found by ``module``.
+    ``in_all`` says whether ``--models all`` runs it. ``couples_windows`` says what ties the windows of one forward pass
+    together in training, other than batch normalisation: ``draws`` of the model's own that they share, or
+    ``statistics`` over all of them. ``path`` is the file of a user's own model; those of the package are found by
+    ``module``.
     """
 
     name: str
@@ -32,13 +33,17 @@ class ModelEntry:
     commit: str
     notes: str = ""
     in_all: bool = True
-    batch_statistics: bool = False
+    couples_windows: Literal["draws", "statistics"] | None = None
     overrides: Mapping[str, Any] = field(default_factory=dict)
     path: Path | None = None
 
 
 def _transformer(
-    class_name: str, paper: str, notes: str = "", *, batch_statistics: bool = False
+    class_name: str,
+    paper: str,
+    notes: str = "",
+    *,
+    couples_windows: Literal["draws", "statistics"] | None = None,
 ) -> ModelEntry:
     name = class_name.lower()
     return ModelEntry(
@@ -51,7 +56,7 @@ def _transformer(
         repository=MEDFORMER_REPOSITORY,
         commit=MEDFORMER_PAPER_COMMIT,
         notes=notes,
-        batch_statistics=batch_statistics,
+        couples_windows=couples_windows,
     )
 
 
@@ -67,7 +72,6 @@ def _medmamba(suffix: str = "", notes: str = "", **overrides: Any) -> ModelEntry
         commit=MEDMAMBA_COMMIT,
         notes=notes,
         in_all=not suffix,
-        batch_statistics=True,
         overrides=overrides,
     )
 
@@ -77,10 +81,15 @@ ENTRIES = [
     _medmamba("-single-scale", "ablation", strides=(5,)),
     _medmamba("-unidirectional", "ablation", bidirectional=False),
     _medmamba("-no-channel-mixing", "ablation", channel_mixing=False),
-    _transformer("Autoformer", "Wu et al., Autoformer, NeurIPS 2021", batch_statistics=True),
+    _transformer("Autoformer", "Wu et al., Autoformer, NeurIPS 2021", couples_windows="statistics"),
     _transformer("Crossformer", "Zhang & Yan, Crossformer, ICLR 2023"),
     _transformer("FEDformer", "Zhou et al., FEDformer, ICML 2022", "Fourier version, random modes"),
-    _transformer("Informer", "Zhou et al., Informer, AAAI 2021", "draws random numbers in evaluation"),
+    _transformer(
+        "Informer",
+        "Zhou et al., Informer, AAAI 2021",
+        "draws random numbers in evaluation",
+        couples_windows="draws",
+    ),
     _transformer("iTransformer", "Liu et al., iTransformer, ICLR 2024"),
     _transformer(
         "MTST",
@@ -89,9 +98,19 @@ ENTRIES = [
     ),
     _transformer("Nonformer", "Liu et al., Non-stationary Transformers, NeurIPS 2022"),
     _transformer("PatchTST", "Nie et al., PatchTST, ICLR 2023"),
-    _transformer("Reformer", "Kitaev et al., Reformer, ICLR 2020", "draws random numbers in evaluation"),
+    _transformer(
+        "Reformer",
+        "Kitaev et al., Reformer, ICLR 2020",
+        "draws random numbers in evaluation",
+        couples_windows="draws",
+    ),
     _transformer("Transformer", "Vaswani et al., Attention Is All You Need, NeurIPS 2017"),
-    _transformer("Medformer", "Wang et al., Medformer, NeurIPS 2024", "the paper's version"),
+    _transformer(
+        "Medformer",
+        "Wang et al., Medformer, NeurIPS 2024",
+        "the paper's version",
+        couples_windows="draws",
+    ),
     ModelEntry(
         name="medformer-latest",
         module="bench.models.medformer_latest",
@@ -103,5 +122,6 @@ ENTRIES = [
         commit=MEDFORMER_LATEST_COMMIT,
         notes="the repository's later version, recommended by its authors",
         in_all=False,
+        couples_windows="draws",
     ),
 ]

@@ -63,8 +63,6 @@ def _own(name: str, module: str, class_name: str, path: Path | None) -> ModelEnt
         repository=str(path),
         commit="-",
         in_all=False,
-        # Nothing is known of it, so a micro-batch counts as a change.
-        batch_statistics=True,
         path=path,
     )
 
