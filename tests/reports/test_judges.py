@@ -244,7 +244,9 @@ class TestTheory:
         assert judge(claim("noise-suppression")) is None
 
 
-def centralization(dataset: str, sci: float, dic: float, kind: str = "whole") -> CentralizationRecord:
+def centralization(
+    dataset: str, sci: float, dic: float, kind: str = "whole", spread: float | None = None
+) -> CentralizationRecord:
     measures = [
         Measure(
             choice=Choice.model_validate(
@@ -252,8 +254,8 @@ def centralization(dataset: str, sci: float, dic: float, kind: str = "whole") ->
             ),
             mean=mean,
             std=None,
-            low=None,
-            high=None,
+            low=None if spread is None else mean - spread,
+            high=None if spread is None else mean + spread,
             n_units=9,
             n_undefined=0,
         )
@@ -306,6 +308,23 @@ class TestCentralization:
             ruling = CentralizationJudge([*medical, weather])(claim("medical-more-centralized"))
             assert ruling is not None
             assert ruling.verdict is verdict
+
+    @pytest.mark.parametrize(
+        ("spread", "verdict"), [(0.05, Verdict.REPRODUCED), (0.2, Verdict.CONTRADICTED), (None, None)]
+    )
+    def test_significantly_above_is_by_intervals(self, spread: float | None, verdict: Verdict | None) -> None:
+        medical = [
+            centralization(name, 0.6, 0.6, spread=spread) for name in ("adftd", "apava", "ptb", "ptb-xl")
+        ]
+        judge = CentralizationJudge([*medical, centralization("weather", 0.4, 0.3, spread=spread)])
+        ruling = judge(claim("medical-significantly-more-centralized"))
+        assert (ruling and ruling.verdict) == verdict
+
+    def test_how_many_cells_one_reading_gives_is_told(self) -> None:
+        judge = CentralizationJudge([centralization("weather", 0.38, 0.34), centralization("ptb", 0.5, 0.83)])
+        ruling = judge(claim("centralization/weather/sci"))
+        assert ruling is not None
+        assert ruling.evidence.endswith("one reading for all gives at most 1 of 2 cells")
 
     def test_a_dataset_that_is_missing_leaves_it_open(self) -> None:
         records = [centralization("adftd", 0.6, 0.6), centralization("weather", 0.4, 0.3)]
@@ -363,6 +382,22 @@ class TestChannelMixing:
         ruling = ChannelMixingJudge([mixing(cells, changes)])(claim("mixing-correlation-ad"))
         assert ruling is not None
         assert ruling.verdict is verdict
+
+    @pytest.mark.parametrize(
+        ("change", "lower", "higher"),
+        [(-3.0, Verdict.REPRODUCED, Verdict.CONTRADICTED), (3.0, Verdict.CONTRADICTED, Verdict.REPRODUCED)],
+    )
+    def test_signs_are_those_of_every_class_and_pair(
+        self, cells: AnalysedCells, change: float, lower: Verdict, higher: Verdict
+    ) -> None:
+        judge = ChannelMixingJudge([mixing(cells, (change,) * 5)])
+        for name, verdict in (
+            ("mixing-lowers-all-correlations", lower),
+            ("mixing-raises-all-distances", higher),
+        ):
+            ruling = judge(claim(name))
+            assert ruling is not None
+            assert ruling.verdict is verdict
 
     def test_no_record_no_verdict(self) -> None:
         assert ChannelMixingJudge([])(claim("mixing-correlation-ad")) is None

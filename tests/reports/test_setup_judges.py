@@ -288,7 +288,7 @@ def test_every_check_of_a_claim_exists_and_takes_its_arguments() -> None:
 
 def test_every_claim_that_records_may_decide_has_a_judge(ours: list[Record], tmp_path: Path) -> None:
     judged = make_judges(tmp_path, [suite_of(ours)]).keys()
-    undecidable = {"arithmetic", "criterion", "literature", "files", "code", "power"}
+    undecidable = {"arithmetic", "criterion", "literature", "files", "code", "power", "proof"}
     assert {one.needs for one in (*text_claims(), *cell_claims())} - undecidable == judged
 
 

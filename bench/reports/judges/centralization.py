@@ -3,12 +3,16 @@
 The paper names no reading, so a number is reproduced when any reading gives it, and contradicted only where none does.
 """
 
+from collections import Counter
 from collections.abc import Sequence
+from typing import Literal
 
 from bench.results import published
 from bench.results.centralization import CentralizationRecord, Index
 from bench.results.claim_checks import HALF_DIGIT, Verdict
 from bench.results.claims import Claim, Ruling
+
+_Number = Literal["mean", "low", "high"]
 
 CLOSE = 0.05
 """Ours: within bounds at this distance."""
@@ -24,7 +28,9 @@ class CentralizationJudge:
         """Return the verdict, or None where the dataset was not analysed."""
         if "index" in claim.about:
             return self._number(**claim.about)
-        return self._comparison(claim.check["reference"])
+        if "intervals_above" in claim.about:
+            return self._comparison(claim.about["intervals_above"], "low", "high")
+        return self._comparison(claim.check["reference"], "mean", "mean")
 
     def _number(self, dataset: str, index: Index, value: float) -> Ruling | None:
         record = self.records.get(dataset)
@@ -33,31 +39,56 @@ class CentralizationJudge:
             return None
         nearest = min(found, key=lambda one: abs(one.mean - value))
         off = abs(nearest.mean - value)
-        evidence = f"nearest of {len(found)} readings: {nearest.mean:.3f} ({nearest.choice.label}), stated {value:.2f}"
+        evidence = (
+            f"nearest of {len(found)} readings: {nearest.mean:.3f} ({nearest.choice.label}), stated {value:.2f}; "
+            f"{self._by_one_reading(index)}"
+        )
         if record.kind != "whole":
             return Ruling(Verdict.NEEDS_RECORDS, f"{evidence}, which decides nothing: {record.kind} data")
         if off <= HALF_DIGIT:
             return Ruling(Verdict.REPRODUCED, evidence)
         return Ruling(Verdict.WITHIN_BOUNDS if off <= CLOSE else Verdict.CONTRADICTED, evidence)
 
-    def _comparison(self, reference: str) -> Ruling | None:
-        """Hold that every medical dataset is above the reference in both indices, each under some reading."""
+    def _by_one_reading(self, index: Index) -> str:
+        """Say how many printed cells of an index the reading that fits most gives: each cell alone may take another."""
+        printed = {one.dataset: getattr(one, index) for one in published.centralization()}
+        given: Counter[str] = Counter()
+        for name in printed.keys() & self.records.keys():
+            for one in self.records[name].measures:
+                if one.choice.index == index:
+                    given[one.choice.label] += abs(one.mean - printed[name]) <= HALF_DIGIT
+        most = max(given.values(), default=0)
+        return (
+            f"one reading for all gives at most {most} of {len(printed.keys() & self.records.keys())} cells"
+        )
+
+    def _comparison(self, reference: str, ours: _Number, others: _Number) -> Ruling | None:
+        """Hold that every medical dataset is above the reference in both indices, each under some reading.
+
+        ``ours`` and ``others`` say by which number of the medical datasets and of the reference.
+        """
         medical = [one.dataset for one in published.centralization() if one.domain == "medical"]
         if reference not in self.records or not set(medical) & self.records.keys():
             return None
         holding, n_readings = [], 0
         for base in self.records[reference].measures:
             values = {
-                name: found.mean
+                name: value
                 for name in medical
-                if name in self.records and (found := self.records[name].measure(base.choice)) is not None
+                if name in self.records
+                and (found := self.records[name].measure(base.choice)) is not None
+                and (value := getattr(found, ours)) is not None
             }
-            if not values:
+            bar = getattr(base, others)
+            if not values or bar is None:
                 continue
             n_readings += 1
-            if min(values.values()) > base.mean:
+            if min(values.values()) > bar:
                 holding.append(base.choice)
-        evidence = f"all above {reference} under {len(holding)} of {n_readings} readings"
+        if not n_readings:
+            return None
+        what = "all" if ours == others else "all intervals"
+        evidence = f"{what} above {reference} under {len(holding)} of {n_readings} readings"
         used = [self.records[name] for name in (*medical, reference) if name in self.records]
         missing = [name for name in medical if name not in self.records]
         part = [f"{one.dataset} is {one.kind}" for one in used if one.kind != "whole"]

@@ -17,7 +17,7 @@ HALF_DIGIT = 0.05
 
 
 class ChannelMixingJudge:
-    """Rules on relative changes within a class and between two, and on which pair of classes moves most."""
+    """Rules on relative changes within a class and between two, on their signs, and on which pair moves most."""
 
     def __init__(self, records: Sequence[ChannelMixingRecord]) -> None:
         wanted = [one for one in records if (one.cells.dataset, one.cells.model) == (PAPER_DATASET, OURS)]
@@ -29,6 +29,8 @@ class ChannelMixingJudge:
         """Return the verdict, or None where the layers were not analysed."""
         if "largest" in claim.about:
             ruling = self._largest(claim.about["largest"])
+        elif "sign" in claim.about:
+            ruling = self._signs(claim.about["sign"], claim.about["of"])
         else:
             ruling = self._change(claim.about["classes"], claim.about["change_percent"])
         if ruling is None or not self.void:
@@ -41,6 +43,15 @@ class ChannelMixingJudge:
         if change is None or change[1] is None:
             return None
         return effect_ruling(change[0], stated, change[1], HALF_DIGIT)
+
+    def _signs(self, sign: int, of: Sequence[Sequence[str]]) -> Ruling | None:
+        """Hold that the mean change over seeds has the sign for each class or pair."""
+        lines = [self._line(classes) for classes in of]
+        changes = {line.label: line.change[0] for line in lines if line and line.change}
+        if len(changes) < len(of):
+            return None
+        shown = ", ".join(f"{label} {change:+.1f} %" for label, change in changes.items())
+        return comparison_ruling(all(sign * change > 0 for change in changes.values()), shown)
 
     def _largest(self, classes: Sequence[str]) -> Ruling | None:
         largest = self._line(classes)
