@@ -1,12 +1,15 @@
 """A user's own Python file, named on the command line: found, named and imported."""
 
+import ast
 import hashlib
 import importlib.util
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
 from bench.errors import UsageError
+from bench.files import sha256_of
 
 
 def is_file(text: str) -> bool:
@@ -45,6 +48,43 @@ def existing(file: str) -> Path:
 def module_name(path: Path) -> str:
     """Return the name under which a user's file is imported: unlike any package's, the same for the same path."""
     return f"bench_plugin_{path.stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:8]}"
+
+
+def source_hash(path: Path) -> str:
+    """Return the SHA-256 of a user's file together with the files beside it that it imports, and those they import.
+
+    A file that imports none of them has its own hash. Installed packages are not looked into.
+    """
+    found: set[Path] = set()
+    waiting = [path]
+    while waiting:
+        one = waiting.pop()
+        if one not in found:
+            found.add(one)
+            waiting.extend(_imported_beside(one, path.parent))
+    if found == {path}:
+        return sha256_of(path)
+    lines = (f"{one.relative_to(path.parent)} {sha256_of(one)}\n" for one in sorted(found))
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def _imported_beside(path: Path, folder: Path) -> Iterator[Path]:
+    """Yield the modules of a folder that a file names in its imports, and all files of such packages."""
+    try:
+        tree = ast.parse(path.read_bytes())
+    except SyntaxError:
+        # Importing it says so better.
+        return
+    for node in ast.walk(tree):
+        names = [one.name for one in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names = [node.module]
+        for name in names:
+            first = folder / name.partition(".")[0]
+            if first.with_suffix(".py").is_file():
+                yield first.with_suffix(".py")
+            elif first.is_dir():
+                yield from first.rglob("*.py")
 
 
 def load(path: Path) -> ModuleType:

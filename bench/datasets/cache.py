@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bench import plugins
 from bench.datasets.contract import Reader, SourceList
 from bench.datasets.manifest import SCHEMA, Manifest, read_manifest
 from bench.datasets.registry import entry, reader
 from bench.datasets.simulate.marker import read_marker
 from bench.datasets.source_table import how_to_get
 from bench.errors import DataError
-from bench.files import cache_root, sha256_of
+from bench.files import cache_root
 
 if TYPE_CHECKING:
     from filelock import FileLock
@@ -107,7 +108,7 @@ def locate(name: str, root: Path | str) -> Located:
     module = reader(name)
     path = entry(name).path
     listing = module.records(folder)
-    stamp = _stamp(folder, module, listing, "" if path is None else sha256_of(path))
+    stamp = _stamp(folder, module, listing, "" if path is None else plugins.source_hash(path))
     return Located(name, folder, module, listing, stamp, Entry(entries_folder() / name / stamp[:24]))
 
 
@@ -146,8 +147,8 @@ def manifest_of(source: Located) -> Manifest | None:
 def _stamp(folder: Path, module: Reader, listing: SourceList, own_source: str) -> str:
     """Hash what the windows follow from: reader, its libraries, records (hence the tables), the files' size and time.
 
-    ``own_source`` is the hash of a user's own reader. The folder's path is part of the stamp, since archives unpack
-    with times in whole seconds, which two folders can share.
+    ``own_source`` is the hash of a user's own reader with the files that it imports from beside it. The folder's
+    path is part of the stamp, since archives unpack with times in whole seconds, which two folders can share.
     """
     digest = hashlib.sha256()
     marker = read_marker(folder)

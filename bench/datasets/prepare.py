@@ -242,6 +242,8 @@ def _check(cut: Cut, facts: DatasetFacts, record: SourceRecord, where: Path | st
         problem = f"windows are {cut.windows.dtype} {cut.windows.shape}, expected float32 {shape}"
     elif set(lengths.values()) != {(n,)}:
         problem = f"shapes {lengths}, expected one entry for each of {n} windows"
+    elif cut.labels.dtype.kind not in "iu":
+        problem = f"labels are {cut.labels.dtype}, expected whole numbers"
     elif not set(cut.labels.tolist()) <= set(range(facts.n_classes)):
         problem = f"labels {sorted(set(cut.labels.tolist()))[:5]}, expected 0 to {facts.n_classes - 1}"
     if problem:

@@ -159,6 +159,19 @@ def test_changed_reader_prepares_anew(root: Path, monkeypatch: pytest.MonkeyPatc
     assert datasets.find_prepared("toy", root) is None
 
 
+def test_changed_helper_of_an_own_reader_prepares_anew(root: Path, tmp_path: Path) -> None:
+    reader = tmp_path / "my_reader.py"
+    reader.write_text(
+        "import my_helper\nfrom tests.datasets.toy_dataset import FACTS, REVISION, cut, records\n"
+    )
+    (tmp_path / "my_helper.py").write_text("x = 1\n")
+    registry._TABLE.pop("toy")
+    registry.register_file(str(reader))
+    datasets.prepare("toy", root)
+    (tmp_path / "my_helper.py").write_text("x = 2\n")
+    assert datasets.find_prepared("toy", root) is None
+
+
 def test_other_library_prepares_anew(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(toy_dataset, "LIBRARIES", ("wfdb",), raising=False)
     datasets.prepare("toy", root)
@@ -228,6 +241,7 @@ def test_values_that_are_not_finite_are_damage(root: Path) -> None:
         ("windows", np.zeros((5, 8, 2), np.float32), r"windows are float32 \(5, 8, 2\), expected float32"),
         ("windows", np.zeros((5, 8, 3)), "windows are float64"),
         ("labels", np.zeros(4, np.int64), "one entry for each of 5 windows"),
+        ("labels", np.zeros(5), "labels are float64, expected whole numbers"),
         ("labels", np.full(5, 2), r"labels \[2\], expected 0 to 1"),
     ],
 )
