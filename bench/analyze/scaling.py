@@ -8,14 +8,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from bench.errors import ModelError
+from bench.errors import ModelError, UsageError
 from bench.measure.flops import count_flops
-from bench.measure.machine import read_machine, warnings_of
+from bench.measure.machine import Watch
 from bench.measure.probe import probe
 from bench.measure.process import DoesNotFitError, ProcessError, TookTooLongError
 from bench.measure.workload import Subject, Workload
+from bench.models import registry
 from bench.results.record import Environment
-from bench.results.scaling import ScalingCurve, ScalingPoint, ScalingRecord
+from bench.results.scaling import ScalingCurve, ScalingPoint, ScalingRecord, scaling_key
 
 LENGTHS = (128, 256, 512, 1024, 2048, 4096)
 RUNS_S = 0.5
@@ -39,17 +40,29 @@ class ScalingPlan:
     environment: Environment
 
 
-def measure_scaling(plan: ScalingPlan, say: Say) -> ScalingRecord:
-    """Measure all models at all lengths; whoever calls this holds the device."""
+def measure_scaling(plan: ScalingPlan, say: Say, keep: Callable[[ScalingRecord], object]) -> None:
+    """Measure all models at all lengths and give ``keep`` the record; an interrupted one of the models done by then.
+
+    Whoever calls this holds the device.
+    """
     session = datetime.now(UTC).isoformat(timespec="seconds")
-    before = read_machine(plan.environment.device)
-    curves = []
-    for name, subject in plan.subjects.items():
-        say(f"{name}: {', '.join(map(str, plan.lengths))} steps")
-        curves.append(_curve(subject, plan, say))
-    after = read_machine(plan.environment.device)
+    watch = Watch(plan.environment.device)
+    curves: list[ScalingCurve] = []
+    try:
+        for name, subject in plan.subjects.items():
+            say(f"{name}: {', '.join(map(str, plan.lengths))} steps")
+            curves.append(_curve(subject, plan, watch, say))
+    finally:
+        if curves:
+            keep(_record(plan, session, curves, watch.warnings()))
+
+
+def _record(
+    plan: ScalingPlan, session: str, curves: Sequence[ScalingCurve], warnings: tuple[str, ...]
+) -> ScalingRecord:
     return ScalingRecord(
         schema=1,
+        key=scaling_key(curves=curves, dataset=plan.dataset, batch=plan.batch, environment=plan.environment),
         session=session,
         dataset=plan.dataset,
         n_channels=next(iter(plan.subjects.values())).n_channels,
@@ -57,35 +70,48 @@ def measure_scaling(plan: ScalingPlan, say: Say) -> ScalingRecord:
         limit_s=plan.limit_s,
         environment=plan.environment,
         curves=tuple(curves),
-        warnings=warnings_of(before, after, threads=plan.environment.threads, clocks_mhz=[]),
+        warnings=warnings,
     )
 
 
-def _curve(subject: Subject, plan: ScalingPlan, say: Say) -> ScalingCurve:
+def _curve(subject: Subject, plan: ScalingPlan, watch: Watch, say: Say) -> ScalingCurve:
     """Measure lengths in ascending order; after the first that does not fit or end, only operations are counted."""
     sizes = [replace(subject, n_times=n_times) for n_times in sorted(plan.lengths)]
-    counted = [_operations(one, say) for one in sizes]
+    counted = [_counted(one, say) for one in sizes]
     points, stopped = [], ""
     deadline = time.monotonic() + plan.limit_s
-    for one, operations in zip(sizes, counted, strict=True):
-        point = ScalingPoint(n_times=one.n_times, operations=operations, message=stopped)
-        if not stopped:
+    for one, point in zip(sizes, counted, strict=True):
+        if stopped:
+            point = point.model_copy(update={"message": stopped})
+        elif not point.message:
             point = _timed(one, point, plan, deadline)
+            watch.look()
             stopped = point.message
             if stopped:
                 say(f"{subject.model}: {stopped}")
         points.append(point)
     return ScalingCurve(
-        model=subject.model, hyperparameters=dict(subject.hyperparameters), points=tuple(points)
+        model=subject.model,
+        revision=registry.revision(subject.model),
+        hyperparameters=dict(subject.hyperparameters),
+        points=tuple(points),
     )
 
 
-def _operations(subject: Subject, say: Say) -> int | None:
+def _counted(subject: Subject, say: Say) -> ScalingPoint:
+    """Return a point with its operations; without them where they cannot be counted, or the model refuses a length."""
+    point = ScalingPoint(n_times=subject.n_times, operations=None)
     try:
-        return count_flops(subject.build, subject.n_times, subject.n_channels).total
-    except ModelError as error:
-        say(f"{subject.model}: {error}")
-        return None
+        flops = count_flops(subject.build, subject.n_times, subject.n_channels)
+    except (ModelError, UsageError) as error:
+        say(f"{subject.model} at {subject.n_times} steps: {error}")
+        refused = isinstance(error, UsageError)
+        return (
+            point.model_copy(update={"message": f"not at {subject.n_times} steps: {error}"})
+            if refused
+            else point
+        )
+    return point.model_copy(update={"operations": flops.total})
 
 
 def _timed(subject: Subject, point: ScalingPoint, plan: ScalingPlan, deadline: float) -> ScalingPoint:

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from bench.cli.options import default_results, out_option, report_folder
+from bench.cli.options import data_option, default_results, out_option, report_folder
 
 
 @click.command("efficiency")
@@ -24,7 +24,7 @@ from bench.cli.options import default_results, out_option, report_folder
 @click.option(
     "--time-limit",
     type=click.FloatRange(min=0),
-    default=40.0,
+    default=35.0,
     show_default=True,
     metavar="SECONDS",
     help="For the timings of one model, on average.",
@@ -38,17 +38,22 @@ from bench.cli.options import default_results, out_option, report_folder
     help="Done when every median is known this well (plus or minus, 95 percent).",
 )
 @click.option(
-    "--memory", type=click.FloatRange(min=0.1), metavar="GIB", help="Per model. [default: what is free]"
+    "--memory",
+    type=click.FloatRange(min=0.1),
+    metavar="GIB",
+    help="Per model, on a CPU. [default: what is free]",
 )
+@data_option
 @out_option
-def command(out: Path | None, **options: Any) -> None:
+def command(data: Path | None, out: Path | None, **options: Any) -> None:
     """Measure parameters, operations, throughput, latency and memory; never while cells train.
 
     \b
     bench efficiency
     bench efficiency --models medmamba,medformer --widths script,wide --batch 1,32,256
     bench efficiency --device cuda --datasets adftd,sleep-edf
+    bench efficiency --models medmamba,./my_model.py:MyNet
     """
-    from bench.cli.measuring import measure_and_report
+    from bench.cli.measuring import measure_and_report, measurement_of
 
-    measure_and_report(out or default_results(), report_folder(out), options)
+    measure_and_report(out or default_results(), report_folder(out), measurement_of(options, data))

@@ -3,21 +3,30 @@
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from bench import datasets
-from bench.errors import UsageError, unknown_name
+from bench.cli.options import default_data
+from bench.errors import BenchError, UsageError, unknown_name
 from bench.models import registry as models
-from bench.plan.select import parse_names
-from bench.results.efficiency import TaskShape, Width
-from bench.settings import preset, resolve
-from bench.settings.tables import hyperparameter_table
+from bench.plan.request import chosen_names
+from bench.results.efficiency import Width
+from bench.settings import preset
+
+if TYPE_CHECKING:
+    from bench.analyze.scaling import ScalingPlan
+    from bench.measure.plan import Plan
+    from bench.measure.request import Measurement, Place
+    from bench.measure.workload import Workload
+    from bench.reports.figure import Figure
+    from bench.reports.table import Table
 
 ALSO_MEASURED = "medformer-latest"
-SEED = 41
+ANCHOR = "medmamba"
 WIDTHS: tuple[Width, ...] = ("script", "wide")
+INTERVAL_PERCENT = 5.0
 GIB = 2**30
 # Left to the parent and the system when a process may take what is free.
 SPARED = 0.9
@@ -31,23 +40,38 @@ def measured_names(text: str) -> list[str]:
     UsageError
         A name is unknown.
     """
-    return parse_names("model", text, models.names(), [*models.names(all_only=True), ALSO_MEASURED])
+    return chosen_names("model", text, models, [*models.names(all_only=True), ALSO_MEASURED])
 
 
 def parse_numbers(option: str, text: str) -> list[int]:
-    """Return the numbers of a comma list, without repetition; none for ``none``.
+    """Return the numbers of a comma list, without repetition.
 
     Raises
     ------
     UsageError
         An entry is not a positive number.
     """
-    if text == "none":
-        return []
     parts = [part.strip() for part in text.split(",")]
-    if not all(part.isdigit() and int(part) > 0 for part in parts):
+    if not all(part.isdecimal() and int(part) > 0 for part in parts):
         raise UsageError(f"{option} {text!r}: expected positive numbers such as 1,32,256")
     return list(dict.fromkeys(map(int, parts)))
+
+
+def parse_workloads(batch: str, train_batch: str) -> "list[Workload]":
+    """Return what is run; there is no training where its batch is ``none``.
+
+    Raises
+    ------
+    UsageError
+        An entry is not a positive number.
+    """
+    from bench.measure.workload import Workload
+
+    training = [] if train_batch == "none" else parse_numbers("--train-batch", train_batch)
+    return [
+        *(Workload("inference", n) for n in parse_numbers("--batch", batch)),
+        *(Workload("training", n) for n in training),
+    ]
 
 
 def parse_widths(text: str) -> list[Width]:
@@ -65,176 +89,159 @@ def parse_widths(text: str) -> list[Width]:
     return [cast("Width", one) for one in chosen]
 
 
-def task_of(dataset: str, n_times: int | None = None) -> TaskShape:
-    """Return the shape of a dataset's windows, of another length if given."""
-    facts = datasets.facts(dataset)
-    return TaskShape(
-        dataset=dataset,
-        n_times=n_times or facts.n_times,
-        n_channels=facts.n_channels,
-        n_classes=facts.n_classes,
-    )
-
-
-def machine_of(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return device, threads and the memory that one model's process may take, from the options."""
-    from bench.measure.memory import available_bytes
-    from bench.run.environment import resolve_device
-
-    device = resolve_device(options["device"])
-    memory = options["memory"]
-    limit = int(memory * GIB) if memory else int(available_bytes() * SPARED)
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return {"device": device, "threads": options["threads"] or cores, "memory_limit_bytes": limit}
-
-
-def subject_of(
-    model: str, task: TaskShape, width: Width, preset_name: str, machine: Mapping[str, Any]
-) -> Any:
-    """Return a model of its published size for a task; ``wide`` lays the file's wide settings over it.
+def place_of(device: str, threads: int | None, memory_gib: float | None) -> "Place":
+    """Return where is measured: the device, all cores if not said otherwise, the scan's backend and all versions.
 
     Raises
     ------
     UsageError
-        The model has no wide settings.
+        There is no such device, or memory is to be bounded on a GPU.
     """
-    from bench.measure.workload import Subject
+    from bench.machine import available_bytes
+    from bench.measure.request import Place
+    from bench.run.environment import describe, resolve_device
+    from bench.scan import choose_backend
 
-    chosen = preset(preset_name)
-    settings = resolve(model, task.dataset, SEED, recipe_name=chosen.recipe, preset=chosen, assignments={})
-    return Subject(
-        model=model,
-        hyperparameters=settings.hyperparameters | _wide(model)
-        if width == "wide"
-        else settings.hyperparameters,
-        n_channels=task.n_channels,
-        n_times=task.n_times,
-        n_classes=task.n_classes,
-        training=settings.training,
-        **machine,
+    device = resolve_device(device)
+    if device == "cuda" and memory_gib is not None:
+        raise UsageError(f"--memory {memory_gib:g}: bounds processes on a CPU only; leave it out on a GPU")
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return Place(
+        environment=describe(device, threads or cores, "float32", choose_backend("auto", device)),
+        memory_limit_bytes=int(memory_gib * GIB if memory_gib else available_bytes() * SPARED),
     )
 
 
-def _wide(model: str) -> dict[str, Any]:
-    table = hyperparameter_table(models.entry(model).settings)
-    if table is None or table.wide is None:
-        raise UsageError(f"--widths wide: {model} has no wide settings; leave it out of --models")
-    return table.wide.values()
+def measurement_of(options: Mapping[str, Any], data: Path | None) -> "Measurement":
+    """Return what the options of ``bench efficiency`` ask for.
+
+    Raises
+    ------
+    UsageError
+        A name is unknown or a value cannot be used; the message offers the nearest.
+    """
+    from bench.measure.request import Measurement
+
+    datasets.register_imported(data or default_data())
+    return Measurement(
+        models=measured_names(options["models"]),
+        datasets=chosen_names("dataset", options["datasets"], datasets),
+        widths=parse_widths(options["widths"]),
+        workloads=parse_workloads(options["batch"], options["train_batch"]),
+        preset=options["preset"],
+        place=place_of(options["device"], options["threads"], options["memory"]),
+        limit_s=options["time_limit"],
+        half_width=options["interval"] / 100,
+    )
 
 
-def measure_and_report(out: Path, report: Path, options: Mapping[str, Any]) -> None:
+def measure_and_report(out: Path, report: Path, measurement: "Measurement") -> None:
     """Measure, write the records, print the tables and write the report's files."""
-    measure_and_write(out, options)
+    measure_and_write(out, measurement.plans())
     show(out, report)
 
 
-def measure_and_write(out: Path, options: Mapping[str, Any]) -> None:
+def measure_and_write(out: Path, plans: "Sequence[Plan]") -> None:
     """Measure and write the records."""
     from bench.measure.exclusive import measuring
     from bench.results.efficiency import write_efficiency
     from bench.results.store import require_writable
 
-    plans = _plans(options)
     require_writable(out)
     with measuring(plans[0].environment.device):
         from bench.measure.efficiency import measure
 
         for plan in plans:
             say(f"{plan.task.dataset}, width {plan.width}: {len(plan.subjects)} models")
-            for record in measure(plan, say):
-                write_efficiency(out, record)
+            measure(plan, say, lambda record: write_efficiency(out, record))
 
 
-def measure_missing(out: Path, names: Sequence[str], dataset: str, preset_name: str) -> None:
-    """Measure the models that a results folder has no measurement of at a preset's sizes, and write the records."""
+def measure_missing(
+    out: Path, names: Sequence[str], dataset: str, preset_name: str, *, device: str, threads: int | None
+) -> None:
+    """Measure the models that a results folder has no measurement of, at a preset's sizes, on this machine.
+
+    MedMamba is measured with them, since ratios are of models that took turns. An error that is the user's to mend
+    is said and does not end the run, whose cells are done.
+    """
+    try:
+        plan = _missing(out, names, dataset, preset_name, place_of(device, threads, None))
+        if plan is None:
+            say("efficiency: measured already")
+        else:
+            measure_and_write(out, [plan])
+    except BenchError as error:
+        say(f"efficiency not measured: {error}; later: bench efficiency")
+
+
+def _missing(
+    out: Path, names: Sequence[str], dataset: str, preset_name: str, place: "Place"
+) -> "Plan | None":
+    """Return the plan of what is not among the records of a folder, None where all is."""
+    from bench.measure.efficiency import key_of
+    from bench.measure.request import Measurement
     from bench.results.efficiency import read_efficiency
 
-    known = {
-        one.model
-        for one in read_efficiency(out)[0]
-        if one.task.dataset == dataset and one.preset == preset_name
-    }
-    missing = [name for name in names if name not in known]
-    if not missing:
-        say("efficiency: measured already")
-        return
     sizes = preset(preset_name).efficiency
-    measure_and_write(
-        out,
-        {
-            "models": ",".join(missing),
-            "datasets": dataset,
-            "widths": "script",
-            "batch": sizes.batch,
-            "train_batch": sizes.train_batch,
-            "time_limit": sizes.time_limit,
-            "preset": preset_name,
-            "device": "auto",
-            "threads": None,
-            "memory": None,
-            "interval": 5.0,
-        },
-    )
+
+    def plan_of(some: Sequence[str]) -> "Plan":
+        (plan,) = Measurement(
+            models=some,
+            datasets=[dataset],
+            widths=["script"],
+            workloads=parse_workloads(sizes.batch, sizes.train_batch),
+            preset=preset_name,
+            place=place,
+            limit_s=sizes.time_limit,
+            half_width=INTERVAL_PERCENT / 100,
+        ).plans()
+        return plan
+
+    asked, known = plan_of(names), {one.key for one in read_efficiency(out)[0]}
+    missing = [name for name in names if key_of(asked, name, asked.workloads) not in known]
+    return plan_of(list(dict.fromkeys([*missing, ANCHOR]))) if missing else None
 
 
-def _plans(options: Mapping[str, Any]) -> Sequence[Any]:
-    """Return what is measured, one plan per dataset and width; everything is checked before the first starts."""
-    from bench.measure.plan import Plan
-    from bench.measure.workload import Workload
-    from bench.run.environment import describe
-
-    names = measured_names(options["models"])
-    with_classes = datasets.names(all_only=True)
-    machine = machine_of(options)
-    workloads = [
-        *(Workload("inference", n) for n in parse_numbers("--batch", options["batch"])),
-        *(Workload("training", n) for n in parse_numbers("--train-batch", options["train_batch"])),
-    ]
-    return [
-        Plan(
-            subjects={name: subject_of(name, task, width, options["preset"], machine) for name in names},
-            width=width,
-            preset=options["preset"],
-            task=task,
-            workloads=workloads,
-            environment=describe(machine["device"], machine["threads"], "float32", None),
-            limit_s=options["time_limit"],
-            half_width=options["interval"] / 100,
-        )
-        for task in map(task_of, parse_names("dataset", options["datasets"], with_classes, with_classes))
-        for width in parse_widths(options["widths"])
-    ]
-
-
-def scaling_and_report(out: Path, report: Path, options: Mapping[str, Any]) -> None:
+def scaling_and_report(out: Path, report: Path, plan: "ScalingPlan") -> None:
     """Measure over lengths, write the record, print the table and write the report's files."""
     from bench.analyze.scaling import measure_scaling
     from bench.measure.exclusive import measuring
     from bench.results.scaling import write_scaling
     from bench.results.store import require_writable
 
-    plan = _scaling_plan(options)
     require_writable(out)
     with measuring(plan.environment.device):
-        write_scaling(out, measure_scaling(plan, say))
+        measure_scaling(plan, say, lambda record: write_scaling(out, record))
     show_scaling(out, report)
 
 
-def _scaling_plan(options: Mapping[str, Any]) -> Any:
-    from bench.analyze.scaling import ScalingPlan
-    from bench.run.environment import describe
+def scaling_plan_of(options: Mapping[str, Any], data: Path | None) -> "ScalingPlan":
+    """Return what the options of ``bench analyze scaling`` ask for.
 
-    with_classes = datasets.names(all_only=True)
-    (dataset,) = parse_names("dataset", options["dataset"], with_classes, with_classes[:1])
-    machine, task = machine_of(options), task_of(dataset)
-    names = measured_names(options["models"])
+    Raises
+    ------
+    UsageError
+        A name is unknown or a value cannot be used; the message offers the nearest.
+    """
+    from bench.analyze.scaling import ScalingPlan
+    from bench.measure.request import subject_of, task_of
+
+    datasets.register_imported(data or default_data())
+    chosen = chosen_names("dataset", options["dataset"], datasets)
+    if len(chosen) != 1:
+        raise UsageError(f"--dataset {options['dataset']!r}: expected one dataset, got {', '.join(chosen)}")
+    place = place_of(options["device"], options["threads"], options["memory"])
+    task = task_of(chosen[0])
     return ScalingPlan(
-        subjects={name: subject_of(name, task, "script", "paper", machine) for name in names},
-        dataset=dataset,
+        subjects={
+            name: subject_of(name, task, "script", "paper", place)
+            for name in measured_names(options["models"])
+        },
+        dataset=chosen[0],
         lengths=parse_numbers("--lengths", options["lengths"]),
         batch=options["batch"],
         limit_s=options["time_limit"],
-        environment=describe(machine["device"], machine["threads"], "float32", None),
+        environment=place.environment,
     )
 
 
@@ -260,7 +267,7 @@ def show_scaling(out: Path, folder: Path) -> None:
     _print_and_write(*scaling_report(out), folder)
 
 
-def _print_and_write(tables: Sequence[Any], figures: Sequence[Any], folder: Path) -> None:
+def _print_and_write(tables: "Sequence[Table]", figures: "Sequence[Figure]", folder: Path) -> None:
     from bench.reports.efficiency import write_report
     from bench.reports.formats import to_console
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from bench.cli.options import default_results, out_option, report_folder
+from bench.cli.options import data_option, default_results, out_option, report_folder
 
 
 @click.command("scaling")
@@ -24,16 +24,20 @@ from bench.cli.options import default_results, out_option, report_folder
     help="For all lengths of one model.",
 )
 @click.option(
-    "--memory", type=click.FloatRange(min=0.1), metavar="GIB", help="Per model. [default: what is free]"
+    "--memory",
+    type=click.FloatRange(min=0.1),
+    metavar="GIB",
+    help="Per model, on a CPU. [default: what is free]",
 )
+@data_option
 @out_option
-def command(out: Path | None, **options: Any) -> None:
+def command(data: Path | None, out: Path | None, **options: Any) -> None:
     """Measure operations, time and memory over window lengths and fit their exponents.
 
     \b
     bench analyze scaling
     bench analyze scaling --models medmamba,transformer --lengths 512,1024,2048 --batch 1
     """
-    from bench.cli.measuring import scaling_and_report
+    from bench.cli.measuring import scaling_and_report, scaling_plan_of
 
-    scaling_and_report(out or default_results(), report_folder(out), options)
+    scaling_and_report(out or default_results(), report_folder(out), scaling_plan_of(options, data))

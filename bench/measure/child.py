@@ -4,18 +4,16 @@ Every answer is a `Loaded`, a `Visited` or a `Broke`. A process that lacks memor
 """
 
 import gc
-import importlib
+import signal
 import time
-import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING
 
 from bench.measure.clock import Clock, clock_of
-from bench.measure.memory import is_lack_of_memory, limit_memory, peak_bytes
+from bench.measure.memory import is_lack_of_memory, limit_memory, peak_bytes, reset_peak
 from bench.measure.workload import Subject, Workload, prepare
-from bench.models import registry
 
 if TYPE_CHECKING:
     from torch import nn
@@ -33,17 +31,17 @@ class Ask:
 
 @dataclass(frozen=True)
 class Loaded:
-    """The model is on its device. ``before_bytes`` is the peak of memory before it was built."""
+    """The model is on its device. ``before_bytes`` is what the process held before it was built."""
 
     load_s: float
     before_bytes: int
-    scan_backend: str | None
 
 
 @dataclass(frozen=True)
 class Visited:
-    """Seconds of every run, and the peak of memory since the process began."""
+    """Seconds of every run of a workload, and the peak of memory since the model was built."""
 
+    workload: Workload
     seconds: tuple[float, ...]
     peak_bytes: int
 
@@ -54,11 +52,12 @@ class Broke:
 
     out_of_memory: bool
     message: str
-    traceback: str
 
 
 def main(subject: Subject, connection: Connection) -> None:
     """Serve one model until the other end is closed."""
+    # Ctrl-C reaches all processes of a terminal; the parent is the one to answer it, by closing its end.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         model = _load(subject, connection)
         session = Session(subject, model, clock_of(subject.device))
@@ -68,35 +67,44 @@ def main(subject: Subject, connection: Connection) -> None:
         return
     except Exception as error:
         # Said to the parent, which decides; this process is of no more use.
-        connection.send(
-            Broke(is_lack_of_memory(error), f"{type(error).__name__}: {error}", traceback.format_exc())
-        )
+        connection.send(Broke(is_lack_of_memory(error), f"{type(error).__name__}: {error}"))
 
 
 def _load(subject: Subject, connection: Connection) -> "nn.Module":
     import torch
 
     torch.set_num_threads(subject.threads)
-    importlib.import_module(registry.entry(subject.model).module)
+    # On a GPU convolutions would otherwise be rounded to TF32, and the precision is said to be float32.
+    torch.backends.cudnn.allow_tf32 = False
+    subject.import_model()
     _wake(subject.device)
+    gc.collect()
+    reset_peak(subject.device)
+    before = peak_bytes(subject.device)
     if subject.device == "cpu" and subject.memory_limit_bytes is not None:
         limit_memory(subject.memory_limit_bytes)
-    before = peak_bytes(subject.device)
     started = time.perf_counter()
     model = subject.load()
     if subject.device == "cuda":
         torch.cuda.synchronize()
-    seconds = time.perf_counter() - started
-    connection.send(Loaded(seconds, before, getattr(model, "scan_backend", None)))
+    connection.send(Loaded(time.perf_counter() - started, before))
     return model
 
 
 def _wake(device: str) -> None:
-    """Have the device's libraries loaded, so that they are neither in the model's memory nor in its time."""
+    """Train a small model for a step, so that what libraries load at first use is neither in memory nor in time."""
     import torch
+    from torch import nn
 
-    matrix = torch.ones(256, 256, device=device)
-    torch.nn.functional.linear(matrix, matrix).softmax(-1).sum().item()
+    layers = nn.Sequential(nn.Conv1d(16, 16, 3), nn.GELU(), nn.LayerNorm(62), nn.Linear(62, 64)).to(device)
+    optimiser = torch.optim.AdamW(layers.parameters())
+    for _ in range(2):
+        tokens = layers(torch.ones(64, 16, 64, device=device))
+        attended = nn.functional.scaled_dot_product_attention(tokens, tokens, tokens, dropout_p=0.1)
+        loss = attended.sum() + torch.fft.rfft(attended).abs().sum()
+        loss.backward()
+        nn.utils.clip_grad_norm_(layers.parameters(), 1.0)
+        optimiser.step()
 
 
 class Session:
@@ -109,15 +117,33 @@ class Session:
         self.last_s = 0.0
 
     def answer(self, ask: Ask) -> Visited:
-        """Run a workload; the first run of each is not counted, nor one after a pause where runs are short."""
+        """Run a workload, after one run that is not counted where `_wants_warming` says so."""
+        warm_up = self._wants_warming(ask)
         if ask.workload != self.workload or self.run is None:
             self.run, self.workload = None, None  # the old one's memory goes first
             self.run = prepare(self.model, self.subject, ask.workload)
-            self.workload, self.last_s = ask.workload, 0.0
-        seconds = timed_runs(self.run, self.clock, ask.at_least_s, warm_up=self.last_s < ask.at_least_s)
+            self.workload = ask.workload
+        seconds = timed_runs(self.run, self.clock, ask.at_least_s, warm_up=warm_up)
         self.last_s = seconds[-1]
+        peak = peak_bytes(self.subject.device)
+        if self.subject.device == "cuda":
+            import torch
+
+            torch.cuda.empty_cache()  # all models' processes share the GPU; the next one may need it
         # To a tenth of a microsecond: more is noise, and records keep every run.
-        return Visited(tuple(round(one, 7) for one in seconds), peak_bytes(self.subject.device))
+        return Visited(ask.workload, tuple(round(one, 7) for one in seconds), peak)
+
+    def _wants_warming(self, ask: Ask) -> bool:
+        """Tell whether a first run would not be like the others, or take memory like them.
+
+        The first step of training has no optimiser's state beside its activations. On a GPU memory was given back. A
+        new workload, or a pause where runs are short, finds cold caches.
+        """
+        if self.subject.device == "cuda":
+            return True
+        if ask.workload != self.workload:
+            return ask.workload.mode == "training" or ask.at_least_s > 0
+        return self.last_s < ask.at_least_s
 
 
 def timed_runs(run: Callable[[], None], clock: Clock, at_least_s: float, *, warm_up: bool) -> list[float]:

@@ -1,13 +1,13 @@
 """What models cost on one device: sizes, memory, then timings in turns, as records."""
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 
 from bench.errors import ModelError
 from bench.measure.flops import count_flops
-from bench.measure.machine import read_machine, warnings_of
+from bench.measure.machine import Watch
 from bench.measure.parameters import count_parameters
 from bench.measure.plan import Findings, Plan, Say
 from bench.measure.probe import largest_that_fits
@@ -18,26 +18,29 @@ from bench.models import registry
 from bench.results.efficiency import Condition, EfficiencyRecord, Operations, TaskShape, efficiency_key
 
 
-def measure(plan: Plan, say: Say) -> list[EfficiencyRecord]:
-    """Measure the models of a plan; one record for each, also where a workload could not be run.
+def measure(plan: Plan, say: Say, keep: Callable[[EfficiencyRecord], object]) -> None:
+    """Measure the models of a plan and give ``keep`` a record of each, also where a workload could not be run.
 
-    Whoever calls this holds the device, see `bench.measure.exclusive`.
+    An interrupted measurement keeps the workloads that were done by then. Whoever calls this holds the device, see
+    `bench.measure.exclusive`.
     """
     session = datetime.now(UTC).isoformat(timespec="seconds")
-    before = read_machine(plan.environment.device)
+    watch = Watch(plan.environment.device)
     say("parameters and operations")
     findings = {name: size_of(subject, plan.task, say) for name, subject in plan.subjects.items()}
     for name, subject in plan.subjects.items():
         say(f"{name}: memory")
         probe_all(subject, plan.workloads, findings[name], say)
-    clocks_mhz = time_in_turns(plan, findings, say)
-    warnings = warnings_of(
-        before,
-        read_machine(plan.environment.device),
-        threads=plan.environment.threads,
-        clocks_mhz=clocks_mhz,
-    )
-    return [_record(plan, name, session, found, warnings) for name, found in findings.items()]
+        watch.look()
+    done: list[Workload] = []
+    try:
+        for workload in time_in_turns(plan, findings, watch, say):
+            done.append(workload)
+    finally:
+        warnings = watch.warnings()
+        for name, found in findings.items():
+            if done:
+                keep(_record(plan, name, session, found, done, warnings))
 
 
 def size_of(subject: Subject, task: TaskShape, say: Say) -> Findings:
@@ -65,36 +68,46 @@ def probe_all(subject: Subject, workloads: Sequence[Workload], found: Findings, 
             say(f"{subject.model}: {workload} does not fit in memory, {probe.workload.batch} does")
 
 
-def _record(
-    plan: Plan, name: str, session: str, found: Findings, warnings: tuple[str, ...]
-) -> EfficiencyRecord:
-    subject, task = plan.subjects[name], plan.task
-    loaded = [probe.loaded for probe in found.probes.values()]
-    scan_backend = loaded[0].scan_backend if loaded else None
-    environment = plan.environment.model_copy(update={"scan_backend": scan_backend})
+def key_of(plan: Plan, name: str, workloads: Sequence[Workload]) -> str:
+    """Return the key of a model's record, known before it is measured."""
+    subject = plan.subjects[name]
     identity = {
         "model": name,
         "revision": registry.revision(name),
         "hyperparameters": dict(subject.hyperparameters),
-        "task": task.model_dump(),
-        "workloads": sorted(str(one) for one in plan.workloads),
+        "task": plan.task.model_dump(),
+        "workloads": sorted(str(one) for one in workloads),
         "training": subject.training.model_dump(mode="json"),
     }
+    return efficiency_key(identity=identity, environment=plan.environment)
+
+
+def _record(
+    plan: Plan,
+    name: str,
+    session: str,
+    found: Findings,
+    done: Sequence[Workload],
+    warnings: tuple[str, ...],
+) -> EfficiencyRecord:
+    subject = plan.subjects[name]
+    workloads = [one for one in plan.workloads if one in done]
+    load_s = [probe.loaded.load_s for probe in found.probes.values()]
     return EfficiencyRecord(
         schema=1,
-        key=efficiency_key(identity=identity, environment=environment),
+        key=key_of(plan, name, workloads),
         session=session,
         model=name,
         width=plan.width,
         preset=plan.preset,
-        task=task,
+        task=plan.task,
         hyperparameters=dict(subject.hyperparameters),
         revision=registry.revision(name),
-        environment=environment,
+        environment=plan.environment,
         parameters=found.parameters,
         operations=found.operations,
-        load_s=statistics.median(one.load_s for one in loaded) if loaded else None,
-        conditions=tuple(_condition(workload, found) for workload in plan.workloads),
+        load_s=statistics.median(load_s) if load_s else None,
+        conditions=tuple(_condition(workload, found) for workload in workloads),
         half_width_asked=plan.half_width,
         limit_s=plan.limit_s,
         warnings=warnings,
@@ -102,22 +115,15 @@ def _record(
 
 
 def _condition(workload: Workload, found: Findings) -> Condition:
+    """Return what is known of a workload; of one that could not be timed the batch is that of its memory."""
     probe, measured = found.probes.get(workload), found.measured.get(workload)
-    if probe is None or measured is None or not measured.rounds:
-        message = found.troubles.get(workload) or (measured.message if measured else "not run")
-        return Condition(
-            mode=workload.mode,
-            batch_asked=workload.batch,
-            batch=None,
-            memory_bytes=probe.memory_bytes if probe else None,
-            message=message,
-        )
+    trouble = found.troubles.get(workload) or (measured.message if measured else "not run")
     return Condition(
         mode=workload.mode,
         batch_asked=workload.batch,
-        batch=probe.workload.batch,
-        rounds=measured.rounds,
-        stop=measured.stop,
-        memory_bytes=probe.memory_bytes,
-        message=measured.message,
+        batch=probe.workload.batch if probe else None,
+        rounds=measured.rounds if measured else (),
+        stop=measured.stop if measured else "",
+        memory_bytes=probe.memory_bytes if probe else None,
+        message=trouble,
     )

@@ -3,7 +3,9 @@
 The lock is on an open file, so that the system releases it when a process ends, however it ends.
 """
 
+import errno
 import fcntl
+import logging
 import os
 import socket
 from collections.abc import Iterator
@@ -12,6 +14,11 @@ from pathlib import Path
 
 from bench.errors import BenchError
 from bench.files import cache_root
+
+# What flock says on a file system that has no locks.
+NO_LOCKS = {errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS}
+
+log = logging.getLogger(__name__)
 
 
 class BusyError(BenchError):
@@ -27,9 +34,11 @@ def lock_path(device: str) -> Path:
 
 @contextmanager
 def training(device: str) -> Iterator[None]:
-    """Hold the device for a cell, beside others; wait for a measurement to end first."""
+    """Hold the device for a cell, beside others; wait for a measurement to end first, and say so."""
     with _opened(device) as descriptor:
-        fcntl.flock(descriptor, fcntl.LOCK_SH)
+        if not _locked(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB, device):
+            log.warning("waiting: 'bench efficiency' or 'bench analyze scaling' is measuring %s", device)
+            _locked(descriptor, fcntl.LOCK_SH, device)
         yield
 
 
@@ -43,14 +52,29 @@ def measuring(device: str) -> Iterator[None]:
         Cells are being trained on it, or another measurement runs.
     """
     with _opened(device) as descriptor:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
+        if not _locked(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, device):
             raise BusyError(
                 f"cells are being trained or measured on {device} of this machine (lock {lock_path(device)}): "
                 "times taken now would mean nothing; wait for them to end and try again"
-            ) from error
+            )
         yield
+
+
+def _locked(descriptor: int, how: int, device: str) -> bool:
+    """Lock an open file; tell whether that was possible. Where there are no locks, nothing stands in the way."""
+    try:
+        fcntl.flock(descriptor, how)
+    except BlockingIOError:
+        return False
+    except OSError as error:
+        if error.errno not in NO_LOCKS:
+            raise
+        log.warning(
+            "%s: no locks on this file system (%s), so that training and measuring on %s may overlap; "
+            "set BENCH_CACHE to a local folder",
+            lock_path(device), error.strerror, device,
+        )  # fmt: skip
+    return True
 
 
 @contextmanager

@@ -1,61 +1,106 @@
-"""What the machine was doing beside a measurement: load from others, and a GPU's clock where its driver tells."""
+"""What else the machine did during a measurement: other programs' load, and a GPU's clock where its driver tells."""
 
-import os
-from dataclasses import dataclass
-from importlib.util import find_spec
+import time
+from collections.abc import Callable
+from functools import cache
+from typing import Any
 
-BUSY_LOAD = 0.5
+BUSY_CORES = 0.5
 CLOCK_CHANGE = 0.05
+WINDOW_S = 5.0
+"""Load is averaged over windows of at least this long: the system counts time in hundredths of a second."""
+SHORTEST_S = 1.0
+
+Usage = Callable[[], tuple[float, float]]
+"""Gives the seconds that all cores have worked since some time, and those of them that were ours."""
 
 
-@dataclass(frozen=True)
-class Reading:
-    """Load average over the last minute, and the clock of the GPU's multiprocessors in MHz; None where unknown."""
+def usage() -> tuple[float, float]:
+    """Return the CPU time of everything on this machine, and that of this process with all that it has started."""
+    import psutil
 
-    load: float | None
-    gpu_clock_mhz: int | None
+    times = psutil.cpu_times()
+    idle = times.idle + getattr(times, "iowait", 0.0) + getattr(times, "steal", 0.0)
+    # Guests are part of user already.
+    total = sum(times) - getattr(times, "guest", 0.0) - getattr(times, "guest_nice", 0.0)
+    this, ours = psutil.Process(), 0.0
+    for process in (this, *this.children(recursive=True)):
+        try:
+            ours += sum(process.cpu_times()[:4])  # its own, and that of its children that have ended
+        except psutil.NoSuchProcess:
+            continue
+    return total - idle, ours
 
 
-def read_machine(device: str) -> Reading:
-    """Read load and clock now."""
-    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
-    return Reading(load, _gpu_clock_mhz() if device == "cuda" else None)
+class Watch:
+    """Looks at the machine between the runs of a measurement, from its start to its end."""
+
+    def __init__(
+        self, device: str, *, usage: Usage = usage, now: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.device = device
+        self.other_cores: list[float] = []
+        self.clocks_mhz: list[int] = []
+        self._usage, self._now = usage, now
+        self._since_s, self._before = now(), usage()
+
+    def look(self) -> None:
+        """Take a reading; call it after every run."""
+        if self.device == "cuda" and (clock := gpu_clock_mhz()) is not None:
+            self.clocks_mhz.append(clock)
+        if self._now() - self._since_s >= WINDOW_S:
+            self._close_window()
+
+    def warnings(self) -> tuple[str, ...]:
+        """End the watch; return what a reader of the numbers must know of the machine."""
+        if self._now() - self._since_s >= SHORTEST_S:
+            self._close_window()
+        found = []
+        if self.other_cores and max(self.other_cores) > BUSY_CORES:
+            mean = sum(self.other_cores) / len(self.other_cores)
+            found.append(
+                f"other programs kept up to {max(self.other_cores):.1f} cores busy during the measurement, "
+                f"{mean:.1f} on average"
+            )
+        if self.device == "cuda" and not self.clocks_mhz:
+            found.append("the GPU's clock was not observed: pip install 'medmamba-bench[gpu-clocks]'")
+        if self.clocks_mhz and min(self.clocks_mhz) < (1 - CLOCK_CHANGE) * max(self.clocks_mhz):
+            found.append(
+                f"the GPU's clock moved between {min(self.clocks_mhz)} and {max(self.clocks_mhz)} MHz"
+            )
+        return tuple(found)
+
+    def _close_window(self) -> None:
+        now, (total, ours) = self._now(), self._usage()
+        others_s = (total - self._before[0]) - (ours - self._before[1])
+        self.other_cores.append(max(0.0, others_s) / (now - self._since_s))
+        self._since_s, self._before = now, (total, ours)
 
 
-def _gpu_clock_mhz() -> int | None:
-    """Ask NVML, if the package nvidia-ml-py and a driver are there, for the first visible device."""
-    if find_spec("pynvml") is None:
+def gpu_clock_mhz() -> int | None:
+    """Return the clock of the first visible GPU's multiprocessors; None where NVML does not tell."""
+    found = _nvml()
+    if found is None:
         return None
-    import pynvml  # pyright: ignore[reportMissingImports]
+    nvml, handle = found
+    try:
+        return int(nvml.nvmlDeviceGetClockInfo(handle, nvml.NVML_CLOCK_SM))
+    except nvml.NVMLError:
+        return None
+
+
+@cache
+def _nvml() -> tuple[Any, Any] | None:
+    """Return NVML and its handle of the first visible GPU, if the package nvidia-ml-py and a driver are there."""
+    try:
+        import pynvml  # pyright: ignore[reportMissingImports] an optional extra
+    except ImportError:
+        return None
     import torch
 
     try:
         pynvml.nvmlInit()
-        handle = pynvml.nvmlDeviceGetHandleByUUID(f"GPU-{torch.cuda.get_device_properties(0).uuid}".encode())
-        return int(pynvml.nvmlDeviceGetClockInfo(handle, pynvml.NVML_CLOCK_SM))
+        uuid = torch.cuda.get_device_properties(0).uuid
+        return pynvml, pynvml.nvmlDeviceGetHandleByUUID(f"GPU-{uuid}".encode())
     except pynvml.NVMLError:
-        return None  # shown as unknown; no number depends on it
-
-
-def warnings_of(before: Reading, after: Reading, *, threads: int, clocks_mhz: list[int]) -> tuple[str, ...]:
-    """Return what a reader of the numbers must know of the machine.
-
-    Parameters
-    ----------
-    before, after
-        Readings at both ends; the measurement itself adds ``threads`` to the load.
-    threads
-        Threads of the measurement.
-    clocks_mhz
-        The GPU's clock in every turn, empty where unknown.
-    """
-    found = []
-    if before.load is not None and before.load > BUSY_LOAD:
-        found.append(f"load average {before.load:.1f} before the measurement: other work was running")
-    if after.load is not None and after.load > threads + BUSY_LOAD:
-        found.append(
-            f"load average {after.load:.1f} at its end, {threads} of it ours at most: other work was running"
-        )
-    if clocks_mhz and min(clocks_mhz) < (1 - CLOCK_CHANGE) * max(clocks_mhz):
-        found.append(f"the GPU's clock moved between {min(clocks_mhz)} and {max(clocks_mhz)} MHz")
-    return tuple(found)
+        return None

@@ -1,10 +1,9 @@
-"""Memory of a process: a limit before it starts, its peak after a run, and what the machine can give."""
+"""Memory of a process: a limit before it starts, its peak after a run, and how lack of it is told."""
 
 import resource
 import sys
+from contextlib import suppress
 from pathlib import Path
-
-CGROUP = Path("/sys/fs/cgroup")
 
 # What torch, oneDNN (the last one) and the system say when an allocation fails; on a CPU there is no type for it.
 _SIGNS = (
@@ -30,7 +29,7 @@ def _data_bytes() -> int:
 
 
 def peak_bytes(device: str) -> int:
-    """Return the most that was allocated on a GPU, or the largest resident set of this process since its start."""
+    """Return the most that was allocated on a GPU, or this process's largest resident set, since `reset_peak`."""
     if device == "cuda":
         import torch
 
@@ -43,6 +42,17 @@ def peak_bytes(device: str) -> int:
     return peak if sys.platform == "darwin" else peak * 1024
 
 
+def reset_peak(device: str) -> None:
+    """Let the peak begin anew at what is held now; where the system cannot, it goes on from the start."""
+    if device == "cuda":
+        import torch
+
+        torch.cuda.reset_peak_memory_stats()
+        return
+    with suppress(OSError):  # Linux only, and not in every container
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+
+
 def _status(field: str) -> int | None:
     """Return a line of this process's status in bytes; None where the system has no such file."""
     path = Path("/proc/self/status")
@@ -52,17 +62,6 @@ def _status(field: str) -> int | None:
         if line.startswith(f"{field}:"):
             return int(line.split()[1]) * 1024
     return None
-
-
-def available_bytes() -> int:
-    """Return the memory that could be allocated now without swapping, within this container if there is one."""
-    import psutil
-
-    available = psutil.virtual_memory().available
-    limit, used = CGROUP / "memory.max", CGROUP / "memory.current"
-    if limit.exists() and used.exists() and (text := limit.read_text().strip()) != "max":
-        available = min(available, int(text) - int(used.read_text()))
-    return max(available, 0)
 
 
 def is_lack_of_memory(error: BaseException) -> bool:

@@ -12,7 +12,8 @@ class Probe:
     """What one fresh process told.
 
     ``workload`` is the one asked for, or the largest by halving its batch that fits. ``memory_bytes`` is what it took
-    beyond the process without a model: weights, windows, activations, and in training gradients and optimiser.
+    beyond the process without a model: weights, windows, activations, and in training gradients and optimiser, whose
+    state the second step finds there.
     """
 
     workload: Workload

@@ -11,7 +11,15 @@ from bench.measure import child
 from bench.measure.child import Ask, Broke, Loaded, Visited
 from bench.measure.workload import Subject, Workload
 
-PRELOAD = ["torch", "bench.models", "bench.models.medmamba", "bench.models.reformer", "bench.train.optimiser"]
+# torch._dynamo is a second's import that every optimiser asks for.
+PRELOAD = [
+    "torch",
+    "torch._dynamo",
+    "bench.models",
+    "bench.models.medmamba",
+    "bench.models.reformer",
+    "bench.train.optimiser",
+]
 LOAD_LIMIT_S = 120.0
 GRACE_S = 2.0
 
@@ -54,6 +62,7 @@ class ModelProcess:
 
     def __init__(self, subject: Subject) -> None:
         self.subject = subject
+        self.given_up = False
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload(PRELOAD)
         self._ours, theirs = context.Pipe()
@@ -84,15 +93,31 @@ class ModelProcess:
         Raises
         ------
         DoesNotFitError, TookTooLongError, ProcessError
-            There is no answer; the process cannot be used any more.
+            There is no answer. The process is ended, so that it neither goes on computing nor answers late.
         """
+        name = f"{self.subject.model}, {workload}"
+        if self.given_up:
+            raise ProcessError(f"{name}: its process was given up before")
         try:
-            self._ours.send(Ask(workload, at_least_s))
+            return self._asked(Ask(workload, at_least_s), name, limit_s)
+        except ProcessError:
+            self._give_up()
+            raise
+
+    def _asked(self, ask: Ask, name: str, limit_s: float) -> Visited:
+        try:
+            self._ours.send(ask)
         except OSError as error:
-            raise self._death(f"{self.subject.model}, {workload}") from error
-        answer = self._answer(_Deadline.after(limit_s), str(workload))
+            raise self._death(name) from error
+        answer = self._answer(_Deadline.after(limit_s), str(ask.workload))
         assert isinstance(answer, Visited)
+        assert answer.workload == ask.workload
         return answer
+
+    def _give_up(self) -> None:
+        self.given_up = True
+        self._process.kill()
+        self.close()
 
     def close(self) -> None:
         """End the process, politely first."""

@@ -1,15 +1,17 @@
 """The timings of a plan: one process per model, all of them alive, each visited in its turn."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 
-from bench.measure.machine import read_machine
+from bench.measure.machine import Watch
 from bench.measure.plan import Findings, Plan, Say
-from bench.measure.process import ModelProcess, ProcessError
+from bench.measure.probe import largest_that_fits
+from bench.measure.process import DoesNotFitError, ModelProcess, ProcessError
 from bench.measure.rounds import FellOutError, Precision, Visit, take_turns
-from bench.measure.workload import Workload
+from bench.measure.workload import Subject, Workload
 
 ANCHOR = "medmamba"
 """In every turn until the end, since all ratios are to it."""
@@ -18,25 +20,25 @@ RUN_LIMIT_S = 300.0
 """A run that has not ended by then is given up."""
 
 
-def time_in_turns(plan: Plan, findings: Mapping[str, Findings], say: Say) -> list[int]:
+def time_in_turns(plan: Plan, findings: Mapping[str, Findings], watch: Watch, say: Say) -> Iterator[Workload]:
     """Take the timings of all workloads that fit, quick ones first, and add them to the findings.
 
-    Returns
-    -------
-    list of int
-        The GPU's clock in MHz after every visit; empty where unknown.
+    Yields each workload when its timings are taken; ``watch`` looks at the machine after every visit.
     """
-    clocks_mhz: list[int] = []
     left_s = plan.limit_s * len(plan.subjects)
     workloads = sorted(plan.workloads, key=lambda one: _seconds_of_a_turn(one, findings))
     with ExitStack() as stack:
-        processes = _start(plan, findings, stack)
+        turns = {
+            name: _Turn(subject, findings[name], plan.round_s, say) for name, subject in plan.subjects.items()
+        }
+        for one in turns.values():
+            stack.callback(one.close)
         for n_done, workload in enumerate(workloads):
             share_s = left_s / (len(workloads) - n_done)
             visits: dict[str, Visit] = {
-                name: partial(_visit, process, findings[name].probes[workload].workload, plan, clocks_mhz)
-                for name, process in processes.items()
-                if workload in findings[name].probes
+                name: partial(_visit, one, workload, watch)
+                for name, one in turns.items()
+                if one.is_ready(workload)
             }
             say(f"{workload}: {len(visits)} models in turns, at most {share_s:.0f} s")
             started = time.monotonic()
@@ -44,32 +46,68 @@ def time_in_turns(plan: Plan, findings: Mapping[str, Findings], say: Say) -> lis
             for name, measured in take_turns(visits, precision, anchor=ANCHOR).items():
                 findings[name].measured[workload] = measured
             left_s = max(0.0, left_s - (time.monotonic() - started))
-    return clocks_mhz
+            yield workload
 
 
 def _seconds_of_a_turn(workload: Workload, findings: Mapping[str, Findings]) -> float:
     return sum(sum(one.probes[workload].seconds) for one in findings.values() if workload in one.probes)
 
 
-def _start(plan: Plan, findings: Mapping[str, Findings], stack: ExitStack) -> dict[str, ModelProcess]:
-    """Start the processes of the models that have something to run."""
-    processes: dict[str, ModelProcess] = {}
-    for name, found in findings.items():
-        if not found.probes:
-            continue
-        try:
-            processes[name] = stack.enter_context(ModelProcess(plan.subjects[name]))
-        except ProcessError as trouble:
-            found.troubles.update(dict.fromkeys(found.probes, str(trouble)))
-    return processes
-
-
-def _visit(process: ModelProcess, workload: Workload, plan: Plan, clocks_mhz: list[int]) -> list[float]:
+def _visit(turn: "_Turn", workload: Workload, watch: Watch) -> list[float]:
     try:
-        visited = process.visit(workload, plan.round_s, RUN_LIMIT_S)
+        return turn.visit(workload)
     except ProcessError as trouble:
         raise FellOutError(str(trouble)) from trouble
-    clock = read_machine(plan.environment.device).gpu_clock_mhz
-    if clock is not None:
-        clocks_mhz.append(clock)
-    return list(visited.seconds)
+    finally:
+        watch.look()
+
+
+class _Turn:
+    """One model in all turns. After a workload at which its process had to be given up it gets a new one."""
+
+    def __init__(self, subject: Subject, found: Findings, round_s: float, say: Say) -> None:
+        self.subject, self.found, self.round_s, self.say = subject, found, round_s, say
+        self.process: ModelProcess | None = None
+        self.n_visits = 0
+        self._stack = ExitStack()
+
+    def is_ready(self, workload: Workload) -> bool:
+        """Have a process for a workload that could be run before; tell whether there is one."""
+        self.n_visits = 0
+        if workload not in self.found.probes:
+            return False
+        try:
+            self._running()
+        except ProcessError as trouble:
+            self.found.troubles[workload] = str(trouble)
+            return False
+        return True
+
+    def visit(self, workload: Workload) -> list[float]:
+        """Return the seconds of a round.
+
+        A batch that fits alone and not beside the other processes, which share a GPU's memory, is halved; but never
+        between rounds, which are of one batch.
+        """
+        fits = self.found.probes[workload].workload
+        try:
+            seconds = list(self._running().visit(fits, self.round_s, RUN_LIMIT_S).seconds)
+        except DoesNotFitError:
+            if self.n_visits or fits.batch == 1:
+                raise
+            smaller = replace(fits, batch=fits.batch // 2)
+            self.say(f"{self.subject.model}: {fits} does not fit in memory beside the others")
+            self.found.probes[workload] = largest_that_fits(self.subject, smaller, limit_s=RUN_LIMIT_S)
+            return self.visit(workload)
+        self.n_visits += 1
+        return seconds
+
+    def close(self) -> None:
+        """End the process, if there is one."""
+        self._stack.close()
+
+    def _running(self) -> ModelProcess:
+        if self.process is None or self.process.given_up:
+            self.process = None
+            self.process = self._stack.enter_context(ModelProcess(self.subject))
+        return self.process

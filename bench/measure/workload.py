@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from bench.models import registry
+from bench.models.catalogue import ModelEntry
 from bench.settings import Training
 
 if TYPE_CHECKING:
@@ -17,11 +19,12 @@ WEIGHTS_SEED = 41
 class Subject:
     """One model of one size on one device.
 
-    ``training`` is the recipe whose optimiser step is measured. ``memory_limit_bytes`` bounds what a process on a CPU
-    may allocate; a GPU has its own bound.
+    ``entry`` says where its code is, also to a process that does not know a user's own models. ``training`` is the
+    recipe whose optimiser step is measured. ``memory_limit_bytes`` bounds what a process on a CPU may allocate; a GPU
+    has its own bound.
     """
 
-    model: str
+    entry: ModelEntry
     hyperparameters: Mapping[str, Any]
     n_channels: int
     n_times: int
@@ -30,6 +33,16 @@ class Subject:
     device: str
     threads: int
     memory_limit_bytes: int | None = None
+
+    @property
+    def model(self) -> str:
+        """The model's name."""
+        return self.entry.name
+
+    def import_model(self) -> None:
+        """Import the model's code, so that building it takes no more time than that."""
+        registry.register(self.entry)
+        registry.module_of(self.entry)
 
     def build(self) -> "nn.Module":
         """Build the model on the CPU, with initial weights."""

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from functools import cache
 from importlib import metadata
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from bench import plugins
@@ -27,8 +28,8 @@ def _table() -> dict[str, ModelEntry]:
         _add(table, one)
     for point in metadata.entry_points(group=ENTRY_POINTS):
         module, _, class_name = point.value.partition(":")
-        path = source.path_of(_own(point.name, module, class_name, None))
-        _add(table, _own(point.name, module, class_name, path))
+        distribution = point.dist.name if point.dist else point.value
+        _add(table, _own(point.name, module, class_name, distribution=distribution))
     return table
 
 
@@ -52,7 +53,9 @@ def register(one: ModelEntry) -> str:
     return one.name
 
 
-def _own(name: str, module: str, class_name: str, path: Path | None) -> ModelEntry:
+def _own(
+    name: str, module: str, class_name: str, *, path: Path | None = None, distribution: str = ""
+) -> ModelEntry:
     return ModelEntry(
         name=name,
         module=module,
@@ -60,10 +63,11 @@ def _own(name: str, module: str, class_name: str, path: Path | None) -> ModelEnt
         settings=name,
         family="user's own",
         paper="-",
-        repository=str(path),
+        repository=str(path or distribution),
         commit="-",
         in_all=False,
         path=path,
+        distribution=distribution,
     )
 
 
@@ -78,7 +82,7 @@ def register_file(spec: str) -> str:
         The file has no such class, or the name is taken.
     """
     path, class_name = plugins.split_spec(spec)
-    entry = _own(f"{path.stem}.{class_name}", plugins.module_name(path), class_name, path)
+    entry = _own(f"{path.stem}.{class_name}", plugins.module_name(path), class_name, path=path)
     source.hyperparameters(entry)
     return register(entry)
 
@@ -111,6 +115,11 @@ def hyperparameters(name: str) -> dict[str, Any]:
     return source.hyperparameters(entry(name))
 
 
+def module_of(one: ModelEntry) -> ModuleType:
+    """Import and return the module of a model, a user's own from its file."""
+    return importlib.import_module(one.module) if one.path is None else plugins.load(one.path)
+
+
 def build(name: str, n_channels: int, n_times: int, n_classes: int, **overrides: Any) -> "nn.Module":
     """Build a model by name.
 
@@ -132,9 +141,8 @@ def build(name: str, n_channels: int, n_times: int, n_classes: int, **overrides:
     for key in overrides:
         if key not in known:
             raise unknown_name(f"hyperparameter of {name}", key, known)
-    module = importlib.import_module(one.module) if one.path is None else plugins.load(one.path)
     settings = {**one.overrides, **overrides}
-    return getattr(module, one.class_name)(
+    return getattr(module_of(one), one.class_name)(
         n_channels=n_channels, n_times=n_times, n_classes=n_classes, **settings
     )
 

@@ -1,14 +1,14 @@
 """The report on efficiency: tables and figures of a results folder's efficiency records, as files."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bench.errors import RecordError
 from bench.files import atomic_file
 from bench.reports.efficiency_figure import efficiency_figure
 from bench.reports.efficiency_panels import Panel, panels
-from bench.reports.efficiency_tables import cost_table, ratio_table, speed_table
+from bench.reports.efficiency_tables import cost_table, ratio_table, speed_table, spread_table
 from bench.reports.figure import Figure
 from bench.reports.formats import to_csv, to_markdown
 from bench.reports.latex import to_latex
@@ -49,10 +49,24 @@ def efficiency_report(out: Path) -> EfficiencyReport:
         efficiency_figure(panel, cells, name) for panel, name in zip(found, _names(found), strict=True)
     ]
     return EfficiencyReport(
-        tables=(cost_table(found), speed_table(found), ratio_table(found)),
+        tables=(*_tables_by_device(found), ratio_table(found)),
         figures=tuple(one for one in figures if one is not None),
         damaged=tuple(damaged),
     )
+
+
+def _tables_by_device(found: Sequence[Panel]) -> list[Table]:
+    """Return the tables of absolute numbers: of several devices each has its own, since they share no column."""
+    devices = list(dict.fromkeys(one.key.device_label for one in found))
+    tables = []
+    for number, device in enumerate(devices, start=1):
+        there = [one for one in found if one.key.device_label == device]
+        suffix = "" if len(devices) == 1 else f"-{device[0]}-{number}"
+        for make in (cost_table, speed_table, spread_table):
+            table = make(there)
+            title = table.title if len(devices) == 1 else f"{table.title}: {device[1]}"
+            tables.append(replace(table, name=f"{table.name}{suffix}", title=title))
+    return tables
 
 
 def _names(found: Sequence[Panel]) -> list[str]:

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from bench.reports import style
-from bench.reports.efficiency_panels import Panel
+from bench.reports.efficiency_panels import PAPER, Panel
 from bench.reports.figure import Figure
 from bench.reports.labels import label_points
 from bench.reports.suite import OURS, make_suites, short_name
@@ -59,7 +59,8 @@ class Bubble:
 def scores_for(panel: Panel, cells: Iterable[Record]) -> dict[str, Score]:
     """Return the F1 of each model of a panel: of the records at hand, else as published.
 
-    Published scores fill gaps beside records of the whole dataset only; excerpts and simulations stand alone.
+    Published scores fill gaps beside records of the whole dataset only, and beside models of the paper's preset only;
+    excerpts, simulations and other sizes stand alone.
     """
     dataset = panel.key.task.dataset
     suites = make_suites(compare(cells))
@@ -76,6 +77,8 @@ def scores_for(panel: Panel, cells: Iterable[Record]) -> dict[str, Score]:
         scores = {name: Score(100 * one.mean, source) for name, one in found.items() if one}
         if scores and kind != "whole":
             return scores
+    if panel.key.preset != PAPER:
+        return scores
     for name in panel.records:
         quoted = published.lookup(dataset, name, "f1")
         if name not in scores and quoted is not None:
@@ -102,23 +105,48 @@ def pareto_front(points: Iterable[Bubble]) -> list[Bubble]:
     return front[::-1]
 
 
+def front_of(found: Iterable[Bubble]) -> list[Bubble]:
+    """Return the front among measured scores, or among published ones where none is measured: never over both."""
+    found = list(found)
+    return pareto_front([one for one in found if not one.score.is_published] or found)
+
+
 def caption_of(panel: Panel, found: Iterable[Bubble]) -> str:
     """Return what a reader must know: device, batch, widths, and where the scores come from."""
     found = list(found)
-    sources = sorted({one.score.source for one in found if not one.score.is_published})
-    quoted = [one.model for one in found if one.score.is_published]
+    measured = [one for one in found if not one.score.is_published]
+    sources = sorted({one.score.source for one in measured})
     parts = [
         f"Speed, score and size on {short_name(panel.key.task.dataset)}.",
         f"Windows per second in inference at batch {panel.throughput_batch}: {panel.description}.",
+        *_smaller_batches(panel, found),
     ]
     if sources:
         parts.append(f"Filled: test macro F1 of our records ({'; '.join(sources)}).")
-    if quoted:
+    if len(measured) < len(found):
         parts.append("Hollow: macro F1 as PUBLISHED in the MedMamba paper, not measured here.")
     if panel.key.width != "script":
         parts.append("The scores belong to models of their scripts' widths.")
-    parts.append("Bubble area is proportional to the parameters in the forward pass. Dashed: Pareto front.")
+    of = "measured" if measured else "published"
+    parts.append(
+        "Bubble area is proportional to the parameters in the forward pass. "
+        f"Dashed: Pareto front of the models with a {of} F1."
+    )
     return " ".join(parts)
+
+
+def _smaller_batches(panel: Panel, found: Iterable[Bubble]) -> list[str]:
+    """Say which models ran at another batch than the axis names."""
+    conditions = {one.model: panel.compared(one.model) for one in found}
+    smaller = {
+        name: one.batch
+        for name, one in conditions.items()
+        if one is not None and one.batch != one.batch_asked
+    }
+    if not smaller:
+        return []
+    texts = ", ".join(f"{name} at {batch}" for name, batch in smaller.items())
+    return [f"The largest batch that fits in memory: {texts}."]
 
 
 def efficiency_figure(panel: Panel, cells: Iterable[Record], name: str) -> Figure | None:
@@ -126,7 +154,7 @@ def efficiency_figure(panel: Panel, cells: Iterable[Record], name: str) -> Figur
     found = bubbles(panel, scores_for(panel, cells))
     if not found:
         return None
-    front = ", ".join(one.model for one in pareto_front(found))
+    front = ", ".join(one.model for one in front_of(found))
     return Figure(
         name=name,
         title=f"{short_name(panel.key.task.dataset)}: speed, score and size",
@@ -145,7 +173,7 @@ def draw(panel: Panel, found: Sequence[Bubble]) -> "matplotlib.figure.Figure":
     figure.set_layout_engine("none")  # labels are placed in the axes as they are now
     axes = figure.add_axes(AXES)
     scale = LARGEST_AREA_PT2 / max(one.n_parameters for one in found)
-    front = pareto_front(found)
+    front = front_of(found)
     _set_axes(axes, panel, found)
     _draw_front(axes, front, scale)
     for one in found:

@@ -1,19 +1,21 @@
 """Efficiency records sorted into panels: one dataset's shape, one width, one device with its versions.
 
-Numbers of different panels never share a column, and ratios are taken within a session, where models took turns.
+Panels of one device are blocks of one table, never rows of one block. Ratios are taken within a session, where models
+took turns.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from bench.reports.suite import OURS, in_paper_order, short_name
 from bench.results.efficiency import Condition, EfficiencyRecord, Mode, TaskShape, Width
-from bench.results.record import Environment
-from bench.results.timings import Ratio, Summary, speed_ratio, summarise
+from bench.results.timings import Ratio, speed_ratio, summarise
 
 PUBLISHED_BATCH = 256
+PAPER = "paper"
+"""The preset whose models have the sizes of the published scripts."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,18 @@ class PanelKey:
     device_name: str
     threads: int
     precision: str
+    scan_backend: str | None
     torch: str
+
+    @property
+    def device_label(self) -> tuple[str, str]:
+        """Kind and name of the device."""
+        return self.device, self.device_name
+
+    @property
+    def size(self) -> str:
+        """The width, and the preset where that is not the paper's."""
+        return self.width if self.preset == PAPER else f"{self.width} of preset {self.preset}"
 
     @classmethod
     def of(cls, record: EfficiencyRecord) -> "PanelKey":
@@ -41,49 +54,70 @@ class PanelKey:
             place.device_name,
             place.threads,
             place.precision,
+            place.scan_backend,
             place.versions.get("torch", "unknown"),
         )
 
 
 @dataclass(frozen=True)
 class Panel:
-    """The newest record of each model, in the order of the paper."""
+    """The models of one place, in the order of the paper; panels of one report are numbered.
+
+    ``records`` holds the newest record of each model. Of a workload the newest timings count, so a later, smaller
+    measurement hides nothing: ``history`` holds all records of the same code and size, the newest first.
+    """
 
     key: PanelKey
     records: dict[str, EfficiencyRecord]
-
-    @property
-    def environment(self) -> Environment:
-        """Where it was measured; the scan's backend is MedMamba's, if it is among the models."""
-        return self.records.get(OURS, next(iter(self.records.values()))).environment
+    history: dict[str, tuple[EfficiencyRecord, ...]] = field(default_factory=dict)
+    number: int = 1
 
     @property
     def label(self) -> str:
         """Name it in a few words; several panels may have the same."""
-        return f"{short_name(self.key.task.dataset)}, {self.key.width}, {self.key.device}"
+        return f"{short_name(self.key.task.dataset)}, {self.key.size}, {self.key.device}"
+
+    @property
+    def heading(self) -> str:
+        """Name it as tables do."""
+        return f"panel {self.number}: {self.label}"
 
     @property
     def description(self) -> str:
-        """Say dataset, width, device, threads, precision, scan and version of torch."""
-        scan = self.environment.scan_backend
+        """Say dataset, width, device, threads, precision, scan, version of torch, and how long was measured."""
+        place = self.key
         parts = [
-            f"{short_name(self.key.task.dataset)} {self.key.task.n_times} x {self.key.task.n_channels}",
-            f"width {self.key.width}"
-            + ("" if self.key.preset == "paper" else f" of preset {self.key.preset}"),
-            f"{self.key.device_name} ({self.key.device})",
-            f"{self.key.threads} threads" if self.key.threads > 1 else "1 thread",
-            self.key.precision,
-            *([f"scan {scan}"] if scan else []),
-            f"torch {self.key.torch}",
+            f"{short_name(place.task.dataset)} {place.task.n_times} x {place.task.n_channels}",
+            f"width {place.size}",
+            f"{place.device_name} ({place.device})",
+            f"{place.threads} threads" if place.threads > 1 else "1 thread",
+            place.precision,
+            *([f"scan {place.scan_backend}"] if place.scan_backend else []),
+            f"torch {place.torch}",
+            self._effort,
         ]
         return ", ".join(parts)
+
+    @property
+    def _effort(self) -> str:
+        """Say until when was measured, for each way in which that was."""
+        asked = {(one.half_width_asked, one.limit_s) for one in self.records.values()}
+        texts = (
+            f"until ±{100 * half_width:g}% or {limit_s:g} s a model" for half_width, limit_s in sorted(asked)
+        )
+        return " and ".join(texts)
+
+    def past(self, model: str) -> tuple[EfficiencyRecord, ...]:
+        """Return all records of a model, the newest first."""
+        return self.history.get(model, (self.records[model],))
 
     @cached_property
     def workloads(self) -> tuple[tuple[Mode, int], ...]:
         """Every workload that any model was asked for: inference first, small batches first."""
         asked: set[tuple[Mode, int]] = set()
-        for record in self.records.values():
-            asked.update((one.mode, one.batch_asked) for one in record.conditions)
+        for model in self.records:
+            for record in self.past(model):
+                asked.update((one.mode, one.batch_asked) for one in record.conditions)
         return tuple(sorted(asked))
 
     @property
@@ -92,56 +126,78 @@ class Panel:
         batches = [batch for mode, batch in self.workloads if mode == "inference"]
         return PUBLISHED_BATCH if PUBLISHED_BATCH in batches else max(batches, default=None)
 
+    def asked(self, model: str, mode: Mode, batch: int) -> Condition | None:
+        """Return the newest timings of a workload, else why there are none; None where it was not asked for."""
+        found = [one for record in self.past(model) if (one := record.condition(mode, batch)) is not None]
+        return next((one for one in found if one.rounds), found[0] if found else None)
+
     def condition(self, model: str, mode: Mode, batch: int) -> Condition | None:
-        """Return a workload of a model that could be run, else None."""
-        found = self.records[model].condition(mode, batch)
+        """Return a workload of a model that was timed, else None."""
+        found = self.asked(model, mode, batch)
         return found if found is not None and found.rounds else None
 
-    def summary(self, model: str, mode: Mode, batch: int) -> Summary | None:
-        """Return the seconds of one run, or None where there is none."""
-        found = self.condition(model, mode, batch)
-        return None if found is None else summarise(found.rounds)
+    def half_width_asked(self, model: str, condition: Condition) -> float:
+        """Return how well a workload's median was to be known, as a part of it."""
+        records = (one for one in self.past(model) if condition in one.conditions)
+        return next(records, self.records[model]).half_width_asked
+
+    def compared(self, model: str) -> Condition | None:
+        """Return the inference at the batch of comparison, if it was timed."""
+        batch = self.throughput_batch
+        return None if batch is None else self.condition(model, "inference", batch)
 
     def throughput(self, model: str) -> float | None:
         """Return windows per second in inference at the batch of comparison."""
-        batch = self.throughput_batch
-        found = None if batch is None else self.condition(model, "inference", batch)
+        found = self.compared(model)
         if found is None or found.batch is None:
             return None
         return found.batch / summarise(found.rounds).median
 
     def ratio(self, model: str) -> Ratio | None:
-        """Return MedMamba's windows per second over a model's, of one session; None where there is no such pair."""
+        """Return MedMamba's windows per second over a model's, of the newest session that timed both at one batch."""
         batch = self.throughput_batch
         if batch is None or OURS not in self.records:
             return None
-        if self.records[OURS].session != self.records[model].session:
-            return None
-        slow, fast = (self.condition(name, "inference", batch) for name in (model, OURS))
-        if slow is None or fast is None or slow.batch is None or fast.batch is None:
-            return None
-        return speed_ratio(slow.rounds, fast.rounds, (slow.batch, fast.batch))
+        ours = {record.session: record for record in self.past(OURS)}
+        for record in self.past(model):
+            if record.session not in ours:
+                continue
+            slow, fast = (one.condition("inference", batch) for one in (record, ours[record.session]))
+            if slow and fast and slow.rounds and fast.rounds and slow.batch and fast.batch:
+                return speed_ratio(slow.rounds, fast.rounds, (slow.batch, fast.batch))
+        return None
 
 
 def panels(records: Iterable[EfficiencyRecord]) -> list[Panel]:
-    """Sort records into panels; the newest record of a model stands for it."""
-    newest: dict[PanelKey, dict[str, EfficiencyRecord]] = defaultdict(dict)
-    for record in records:
-        found = newest[PanelKey.of(record)]
-        if record.model not in found or record.session > found[record.model].session:
-            found[record.model] = record
-    return [
-        Panel(key, {name: newest[key][name] for name in in_paper_order(newest[key])})
-        for key in sorted(newest, key=lambda one: (one.task.dataset, one.width, one.preset, one.device_name))
-    ]
+    """Sort records into panels, and those by dataset, size, device, threads and torch."""
+    found: dict[PanelKey, dict[str, list[EfficiencyRecord]]] = defaultdict(lambda: defaultdict(list))
+    for record in sorted(records, key=lambda one: one.session, reverse=True):
+        found[PanelKey.of(record)][record.model].append(record)
+    keys = sorted(found, key=_order)
+    return [_panel(key, found[key], number) for number, key in enumerate(keys, start=1)]
+
+
+def _order(key: PanelKey) -> tuple[str | int, ...]:
+    scan = key.scan_backend or ""
+    return (
+        key.task.dataset, key.preset, key.width, key.device_name, key.device, key.threads, key.precision, scan,
+        key.torch,
+    )  # fmt: skip
+
+
+def _panel(key: PanelKey, found: dict[str, list[EfficiencyRecord]], number: int) -> Panel:
+    newest = {name: found[name][0] for name in in_paper_order(found)}
+    history = {
+        name: tuple(one for one in found[name] if _is_same_model(one, newest[name])) for name in newest
+    }
+    return Panel(key, newest, history, number)
+
+
+def _is_same_model(one: EfficiencyRecord, other: EfficiencyRecord) -> bool:
+    return (one.revision, one.hyperparameters) == (other.revision, other.hyperparameters)
 
 
 def describe_panels(found: Sequence[Panel]) -> str:
     """Return the end of a caption: every panel by its number."""
-    texts = (f"({number}) {panel.description}" for number, panel in enumerate(found, start=1))
+    texts = (f"({panel.number}) {panel.description}" for panel in found)
     return f"Panels: {'; '.join(texts)}."
-
-
-def numbered(number: int, panel: Panel) -> str:
-    """Return how tables name a panel."""
-    return f"panel {number}: {panel.label}"

@@ -2,14 +2,16 @@
 
 from collections.abc import Sequence
 
-from bench.reports.efficiency_panels import Panel, describe_panels, numbered
-from bench.reports.suite import in_paper_order
+from bench.reports.efficiency_panels import Panel, describe_panels
+from bench.reports.suite import OURS, in_paper_order
 from bench.reports.table import Block, Cell, Footnotes, Row, Table
 from bench.results import published
 from bench.results.efficiency import Condition, Mode
 from bench.results.timings import summarise
 
 MILLION, GIGA, MIB = 1e6, 1e9, 2**20
+LATENCY: tuple[Mode, int] = ("inference", 1)
+_LIMITS = {"time limit": "time limit", "most rounds": "largest number of rounds"}
 
 
 def cost_table(found: Sequence[Panel]) -> Table:
@@ -17,11 +19,8 @@ def cost_table(found: Sequence[Panel]) -> Table:
     workloads = _workloads(found)
     notes = Footnotes()
     blocks = tuple(
-        Block(
-            numbered(number, panel),
-            tuple(_cost_row(panel, name, workloads, notes) for name in panel.records),
-        )
-        for number, panel in enumerate(found, start=1)
+        Block(panel.heading, tuple(_cost_row(panel, name, workloads, notes) for name in panel.records))
+        for panel in found
     )
     return Table(
         name="efficiency-cost",
@@ -52,28 +51,29 @@ def _cost_row(panel: Panel, name: str, workloads: Sequence[tuple[Mode, int]], no
         _cell(record.load_s),
     ]
     for mode, batch in workloads:
-        condition = record.condition(mode, batch)
+        condition = panel.asked(name, mode, batch)
         if condition is None or condition.memory_bytes is None:
             cells.append(Cell(note=_trouble(name, condition, notes)))
         else:
-            cells.append(_cell(condition.memory_bytes / MIB, note=_smaller_batch(name, condition, notes)))
+            note = _noted(notes, _smaller_batch(name, condition))
+            cells.append(_cell(condition.memory_bytes / MIB, note=note))
     return Row(name, tuple(cells))
 
 
 def speed_table(found: Sequence[Panel]) -> Table:
     """Return latency at batch 1, throughput in inference and in training: one block per panel."""
     workloads = _workloads(found)
-    latency = ("inference", 1) in workloads
-    rates = [one for one in workloads if one != ("inference", 1)]
+    latency = LATENCY in workloads
+    rates = [one for one in workloads if one != LATENCY]
     notes = Footnotes()
     blocks = []
-    for number, panel in enumerate(found, start=1):
+    for panel in found:
         rows = []
         for name in panel.records:
             cells = list(_latency_cells(panel, name, notes)) if latency else []
             cells += [_rate_cell(panel, name, mode, batch, notes) for mode, batch in rates]
             rows.append(Row(name, tuple(cells)))
-        blocks.append(Block(numbered(number, panel), tuple(rows)))
+        blocks.append(Block(panel.heading, tuple(rows)))
     return Table(
         name="efficiency-speed",
         title="How fast the models are",
@@ -90,25 +90,57 @@ def speed_table(found: Sequence[Panel]) -> Table:
 
 
 def _latency_cells(panel: Panel, name: str, notes: Footnotes) -> tuple[Cell, Cell]:
-    condition = panel.records[name].condition("inference", 1)
+    condition = panel.asked(name, *LATENCY)
     if condition is None or not condition.rounds:
         empty = Cell(note=_trouble(name, condition, notes))
         return empty, empty
     seconds = summarise(condition.rounds)
     scale = [None if one is None else 1000 * one for one in (seconds.low, seconds.high)]
-    median = _cell(1000 * seconds.median, scale[0], scale[1], note=_quality(condition, notes))
-    return median, _cell(1000 * seconds.p95)
+    note = _noted(notes, _quality(panel, name, condition))
+    return _cell(1000 * seconds.median, scale[0], scale[1], note=note), _cell(1000 * seconds.p95)
 
 
 def _rate_cell(panel: Panel, name: str, mode: Mode, batch: int, notes: Footnotes) -> Cell:
-    condition = panel.records[name].condition(mode, batch)
+    condition = panel.asked(name, mode, batch)
     if condition is None or not condition.rounds or condition.batch is None:
         return Cell(note=_trouble(name, condition, notes))
     seconds, n = summarise(condition.rounds), condition.batch
     # The slow end of the seconds is the low end of the rate.
     low, high = (None if one is None else n / one for one in (seconds.high, seconds.low))
-    note = _smaller_batch(name, condition, notes) or _quality(condition, notes)
+    note = _noted(notes, _smaller_batch(name, condition), _quality(panel, name, condition))
     return _cell(n / seconds.median, low, high, note=note)
+
+
+def spread_table(found: Sequence[Panel]) -> Table:
+    """Return the quartiles of single runs, in percent of their median: one block per panel."""
+    workloads = _workloads(found)
+    return Table(
+        name="efficiency-spread",
+        title="How much the runs of a model differ",
+        columns=tuple(f"{_short(mode)} {batch}" for mode, batch in workloads),
+        blocks=tuple(
+            Block(
+                panel.heading,
+                tuple(
+                    Row(name, tuple(_spread_cell(panel.condition(name, *one)) for one in workloads))
+                    for name in panel.records
+                ),
+            )
+            for panel in found
+        ),
+        caption=f"{_SPREAD_CAPTION} {describe_panels(found)}",
+        footnotes=tuple(_warnings(found)),
+        unit="percent",
+        digits=1,
+    )
+
+
+def _spread_cell(condition: Condition | None) -> Cell:
+    if condition is None:
+        return Cell()
+    seconds = summarise(condition.rounds)
+    low, high = (100 * (one / seconds.median - 1) for one in seconds.quartiles)
+    return Cell(high - low, low=low, high=high, text=f"{low:+.1f} to {high:+.1f} ({seconds.n_runs})")
 
 
 def ratio_table(found: Sequence[Panel]) -> Table:
@@ -123,7 +155,7 @@ def ratio_table(found: Sequence[Panel]) -> Table:
         name="efficiency-ratio",
         title="How many times as fast as each model MedMamba is",
         columns=(
-            *(numbered(number, panel) for number, panel in enumerate(found, start=1)),
+            *(f"{panel.heading}, batch {panel.throughput_batch}" for panel in found),
             "ratio",
             "thousand windows/s",
         ),
@@ -142,8 +174,13 @@ def _ratio_cell(panel: Panel, name: str, notes: Footnotes) -> Cell:
     ratio = panel.ratio(name)
     if ratio is None:
         return Cell(note=notes.number("no pair of timings from one session"))
-    note = notes.number("fewer than six common rounds: no interval") if ratio.low is None else None
-    return _cell(ratio.median, ratio.low, ratio.high, note=note)
+    smaller = (
+        _smaller_batch(one, condition)
+        for one in dict.fromkeys((name, OURS))
+        if (condition := panel.compared(one)) is not None
+    )
+    no_interval = "fewer than six common rounds: no interval" if ratio.low is None else None
+    return _cell(ratio.median, ratio.low, ratio.high, note=_noted(notes, *smaller, no_interval))
 
 
 def _published_cells(name: str) -> tuple[Cell, Cell]:
@@ -185,20 +222,31 @@ def _trouble(name: str, condition: Condition | None, notes: Footnotes) -> int | 
     return None if condition is None else notes.number(f"{name}: {condition.message}")
 
 
-def _smaller_batch(name: str, condition: Condition, notes: Footnotes) -> int | None:
+def _noted(notes: Footnotes, *texts: str | None) -> int | None:
+    """Return the number of one footnote that says all that there is to say, None where that is nothing."""
+    said = [text for text in texts if text]
+    return notes.number("; ".join(said)) if said else None
+
+
+def _smaller_batch(name: str, condition: Condition) -> str | None:
     if condition.batch is None or condition.batch == condition.batch_asked:
         return None
-    return notes.number(
+    return (
         f"{name}: batch {condition.batch}, the largest by halving {condition.batch_asked} that fits in memory"
     )
 
 
-def _quality(condition: Condition, notes: Footnotes) -> int | None:
-    if summarise(condition.rounds).half_width is None:
-        return notes.number("stopped at the time limit with fewer than six rounds: no interval")
-    if condition.stop == "time limit":
-        return notes.number("stopped at the time limit before the interval was as narrow as asked")
-    return None
+def _quality(panel: Panel, name: str, condition: Condition) -> str | None:
+    """Say why an interval is missing or wider than was asked for; nothing where it is narrow, whatever stopped it."""
+    half_width = summarise(condition.rounds).half_width
+    asked = panel.half_width_asked(name, condition)
+    if condition.stop == "fell out":
+        return f"given up after {len(condition.rounds)} rounds: {condition.message}"
+    if half_width is None:
+        return "stopped at the time limit with fewer than six rounds: no interval"
+    if half_width <= asked:
+        return None
+    return f"stopped at the {_LIMITS.get(condition.stop, condition.stop)} before the interval was ±{100 * asked:g}%"
 
 
 def _workloads(found: Sequence[Panel]) -> list[tuple[Mode, int]]:
@@ -230,9 +278,14 @@ _SPEED_CAPTION = (
     "Medians over rounds in which the models took turns, device synchronised, after a warm-up, random windows; a "
     "training step is forward, backward, clipping and optimiser. The percentage is half the interval of the median at "
     "95 percent from order statistics. Latency is that of batch 1, its 95th percentile over single runs. Numbers of "
-    "different blocks are of different devices or sizes and cannot be compared."
+    "different blocks are of different sizes or settings of the device and cannot be compared."
+)
+_SPREAD_CAPTION = (
+    "Quartiles of the time of single runs as differences from the median of rounds, in percent, and in brackets the "
+    "number of runs. They say how steady the machine was; how well a median is known says its interval."
 )
 _RATIO_CAPTION = (
-    "Windows per second of MedMamba over those of the model in inference at the paper's batch of 256, or the largest "
-    "measured: above 1 MedMamba is faster. Median over rounds, paired; half of its 95 percent interval in percent."
+    "Windows per second of MedMamba over those of the model in inference: above 1 MedMamba is faster. The heading of a "
+    "column names the batch asked for; the published ratios are of batch 256. Median over rounds, paired; half of its "
+    "95 percent interval in percent."
 )

@@ -33,7 +33,7 @@ _LINES = ("-", "--", ":")
 
 
 def scaling_report(out: Path) -> tuple[list[Table], list[Figure]]:
-    """Return a table and a figure for each record of a results folder.
+    """Return a table and a figure for each record of a results folder; names that would clash are numbered.
 
     Raises
     ------
@@ -41,16 +41,22 @@ def scaling_report(out: Path) -> tuple[list[Table], list[Figure]]:
         A record cannot be read.
     """
     records = read_scaling(out)
-    return [scaling_table(one) for one in records], [scaling_figure(one) for one in records]
+    names = [f"scaling-{one.dataset}-{one.environment.device}" for one in records]
+    numbered = [
+        name if names.count(name) == 1 else f"{name}-{names[: position + 1].count(name)}"
+        for position, name in enumerate(names)
+    ]
+    named = list(zip(records, numbered, strict=True))
+    return [scaling_table(*one) for one in named], [scaling_figure(*one) for one in named]
 
 
-def scaling_table(record: ScalingRecord) -> Table:
+def scaling_table(record: ScalingRecord, name: str) -> Table:
     """Return the exponents of every model, with the longest window that was run."""
     notes = Footnotes()
     curves = {curve.model: curve for curve in record.curves}
-    rows = tuple(_row(curves[name], notes) for name in in_paper_order(curves))
+    rows = tuple(_row(curves[model], notes) for model in in_paper_order(curves))
     return Table(
-        name=f"scaling-{record.dataset}-{record.environment.device}",
+        name=name,
         title="How cost grows with the length of the window: fitted exponents",
         columns=(*(heading for _, heading in COLUMNS), "longest window run"),
         blocks=(Block("", rows),),
@@ -84,20 +90,21 @@ def _caption(record: ScalingRecord) -> str:
 def _conditions(record: ScalingRecord) -> str:
     place = record.environment
     threads = f"{place.threads} thread{'s' if place.threads > 1 else ''}"
+    scan = f"scan {place.scan_backend}, " if place.scan_backend else ""
     return (
         f"Inference, {record.n_channels} channels, settings of {short_name(record.dataset)}, batch {record.batch}, "
-        f"{place.device_name} ({place.device}), {threads}, {place.precision}, "
-        f"torch {place.versions.get('torch', 'unknown')}."
+        f"{place.device_name} ({place.device}), {threads}, {place.precision}, {scan}"
+        f"torch {place.versions.get('torch', 'unknown')}; at most {record.limit_s:g} s a model."
     )
 
 
-def scaling_figure(record: ScalingRecord) -> Figure:
+def scaling_figure(record: ScalingRecord, name: str) -> Figure:
     """Return the figure of a record."""
     ours = next((curve for curve in record.curves if curve.model == OURS), None)
     exponent = fit_exponent(ours, "operations") if ours else None
     said = f" MedMamba's operations grow with exponent {exponent.value:.2f}." if exponent else ""
     return Figure(
-        name=f"scaling-{record.dataset}-{record.environment.device}",
+        name=name,
         title="Cost over the length of the window",
         caption=(
             f"Cost over the length of the window, all axes logarithmic. {_conditions(record)} A line that ends early: "

@@ -2,17 +2,19 @@
 
 import hashlib
 import json
+import re
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from bench.errors import RecordError
-from bench.files import atomic_file
+from bench.results.json_record import read_json_record, write_json_record
 from bench.results.record import Environment, Parameters, Sha256
 
 SCHEMA = 1
 FOLDER = "efficiency"
+REMEDY = "remove the file and measure again"
 
 Width = Literal["script", "wide"]
 Mode = Literal["inference", "training"]
@@ -48,9 +50,9 @@ class Condition(_Part):
     """One workload: inference or a step of training, at one batch.
 
     ``batch`` is the one that was run: ``batch_asked``, or less where that did not fit; None where nothing could be
-    run, and ``message`` says why. ``rounds`` are the seconds of all runs, round by round; round i of all models of one
-    session was taken in the same turn. ``memory_bytes`` is the peak in a fresh process beyond what it held without
-    the model.
+    run. ``rounds`` are the seconds of all runs, round by round; round i of all models of one session was taken in the
+    same turn. ``memory_bytes`` is the peak of ``batch`` in a fresh process beyond what it held without the model.
+    ``message`` says why there are no rounds, or no more.
     """
 
     mode: Mode
@@ -65,8 +67,9 @@ class Condition(_Part):
 class EfficiencyRecord(_Part):
     """One model of one width on one device. Numbers of different environments never share a column.
 
-    ``session`` is the time at which its measurement began; models of one session were measured in turns.
-    ``warnings`` say what else the machine was doing.
+    ``key`` is of what was measured, ``session`` the time at which that began; models of one session were measured in
+    turns. ``environment`` names the backend that scans ran on, whether or not the model has one. ``warnings`` say
+    what else the machine was doing.
     """
 
     schema_version: Literal[1] = Field(alias="schema")
@@ -104,12 +107,10 @@ def efficiency_key(*, identity: dict[str, Any], environment: Environment) -> str
 
 
 def write_efficiency(out: Path, record: EfficiencyRecord) -> Path:
-    """Write a record below a results folder; an earlier measurement of the same key is replaced."""
-    name = f"{record.model}-{record.width}-{record.key[:12]}.json"
-    target = out / FOLDER / record.task.dataset / name
-    with atomic_file(target) as path:
-        path.write_text(record.model_dump_json(by_alias=True, indent=1) + "\n", encoding="utf-8")
-    return target
+    """Write a record below a results folder. Those of earlier sessions stay: ratios are of one session's models."""
+    when = re.sub(r"\D", "", record.session)[:14]
+    name = f"{record.model}-{record.width}-{record.key[:12]}-{when}.json"
+    return write_json_record(out / FOLDER / record.task.dataset / name, record)
 
 
 def read_efficiency(out: Path) -> tuple[list[EfficiencyRecord], list[RecordError]]:
@@ -117,28 +118,7 @@ def read_efficiency(out: Path) -> tuple[list[EfficiencyRecord], list[RecordError
     records, damaged = [], []
     for path in sorted((out / FOLDER).glob("*/*.json")):
         try:
-            records.append(_read(path))
+            records.append(read_json_record(path, EfficiencyRecord, schema=SCHEMA, remedy=REMEDY))
         except RecordError as error:
             damaged.append(error)
     return records, damaged
-
-
-def _read(path: Path) -> EfficiencyRecord:
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        schema = content.get("schema") if isinstance(content, dict) else None
-        if isinstance(schema, int) and schema > SCHEMA:
-            raise RecordError(
-                f"{path}: schema {schema} is newer than this version's {SCHEMA}; upgrade medmamba-bench"
-            )
-        return EfficiencyRecord.model_validate(content)
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        raise RecordError(
-            f"{path}: field '{where}': {first['msg']}; remove the file and measure again"
-        ) from error
-    except (OSError, ValueError) as error:
-        raise RecordError(
-            f"{path}: not readable as a record ({error}); remove the file and measure again"
-        ) from error

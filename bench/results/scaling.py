@@ -1,5 +1,6 @@
 """The record of how cost grows with the length of the window, and the exponents that follow from it."""
 
+import hashlib
 import json
 import math
 from collections.abc import Sequence
@@ -8,14 +9,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from bench.errors import RecordError
-from bench.files import atomic_file
-from bench.results.record import Environment
+from bench.results.json_record import read_json_record, write_json_record
+from bench.results.record import Environment, Sha256
 
 SCHEMA = 1
 FOLDER = Path("analyses") / "scaling"
+REMEDY = "remove the file and analyze again"
 FIT_FROM = 512
 """Exponents are fitted on windows of at least this many steps: below, what does not grow hides what does."""
 
@@ -52,14 +53,19 @@ class ScalingCurve(_Part):
     """All lengths of one model, ascending."""
 
     model: str
+    revision: int | str
     hyperparameters: dict[str, Any]
     points: tuple[ScalingPoint, ...]
 
 
 class ScalingRecord(_Part):
-    """Curves measured in one session. ``limit_s`` is the time that one model had."""
+    """Curves measured in one session. ``limit_s`` is the time that one model had.
+
+    ``environment`` names the backend that scans ran on.
+    """
 
     schema_version: Literal[1] = Field(alias="schema")
+    key: Sha256
     session: str
     dataset: str
     n_channels: int
@@ -97,33 +103,37 @@ def _slope(pairs: Sequence[tuple[float, float]]) -> Exponent:
     return Exponent(slope, math.sqrt(variance / float(centred @ centred)), len(x))
 
 
+def scaling_key(*, curves: Sequence[ScalingCurve], dataset: str, batch: int, environment: Environment) -> str:
+    """Return the key: a hash over models, lengths, batch, the device and all versions."""
+    models = [
+        [one.model, one.revision, one.hyperparameters, [point.n_times for point in one.points]]
+        for one in curves
+    ]
+    content = {
+        "models": sorted(models),
+        "dataset": dataset,
+        "batch": batch,
+        "environment": environment.model_dump(),
+    }
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
 def write_scaling(out: Path, record: ScalingRecord) -> Path:
-    """Write a record below a results folder; an earlier one of the same dataset and device is replaced."""
-    target = out / FOLDER / f"{record.dataset}-{record.environment.device}.json"
-    with atomic_file(target) as path:
-        path.write_text(record.model_dump_json(by_alias=True, indent=1) + "\n", encoding="utf-8")
-    return target
+    """Write a record below a results folder; an earlier measurement of the same key is replaced."""
+    name = f"{record.dataset}-{record.environment.device}-{record.key[:12]}.json"
+    return write_json_record(out / FOLDER / name, record)
 
 
 def read_scaling(out: Path) -> list[ScalingRecord]:
-    """Return all records of a results folder.
+    """Return all records of a results folder, the oldest first.
 
     Raises
     ------
     RecordError
         A file is not such a record, or one of a newer version.
     """
-    return [_read(path) for path in sorted((out / FOLDER).glob("*.json"))]
-
-
-def _read(path: Path) -> ScalingRecord:
-    try:
-        return ScalingRecord.model_validate(json.loads(path.read_text(encoding="utf-8")))
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        raise RecordError(
-            f"{path}: field '{where}': {first['msg']}; remove the file and analyze again"
-        ) from error
-    except (OSError, ValueError) as error:
-        raise RecordError(f"{path}: not readable ({error}); remove the file and analyze again") from error
+    records = [
+        read_json_record(path, ScalingRecord, schema=SCHEMA, remedy=REMEDY)
+        for path in sorted((out / FOLDER).glob("*.json"))
+    ]
+    return sorted(records, key=lambda one: one.session)

@@ -33,7 +33,7 @@ class Training(Frozen):
     micro_batch_size: int | None = Field(
         default=None,
         ge=1,
-        description="windows per forward pass, accumulated to batch_size; None: the whole batch",
+        description="windows per forward pass, accumulated to batch_size; none: the whole batch",
     )
     label_smoothing: float = Field(ge=0, lt=1, description="cross-entropy label smoothing")
     clip_norm: float = Field(gt=0, description="largest total norm of the gradient")
@@ -55,7 +55,7 @@ class DataSettings(Frozen):
     """Which windows a cell sees."""
 
     normalisation: Literal["window", "channel", "none"] | None = Field(
-        default=None, description="scaling of the windows; None: the dataset's own"
+        default=None, description="scaling of the windows; the dataset's own if not set"
     )
     split: str = Field(
         default=PUBLISHED,

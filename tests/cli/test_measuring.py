@@ -5,18 +5,53 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from bench.cli import measuring as commands
 from bench.cli.analyze import ANALYSES
 from bench.cli.analyze import command as analyze
 from bench.cli.efficiency import command as efficiency
-from bench.cli.measuring import measured_names, parse_numbers, parse_widths, subject_of, task_of
+from bench.cli.measuring import (
+    measure_missing,
+    measured_names,
+    measurement_of,
+    parse_numbers,
+    parse_widths,
+    parse_workloads,
+    place_of,
+    scaling_plan_of,
+)
 from bench.errors import UsageError
+from bench.measure.efficiency import key_of
 from bench.measure.exclusive import BusyError, training
+from bench.measure.plan import Plan
+from bench.measure.request import subject_of, task_of
 from bench.models import registry
-from bench.results.efficiency import read_efficiency
+from bench.results.efficiency import EfficiencyRecord, read_efficiency, write_efficiency
 from bench.results.scaling import read_scaling
+from tests.reports.efficiency_records import make_record
 
 TINY = ["--models", "transformer,itransformer", "--preset", "demo", "--device", "cpu", "--threads", "1"]
-MACHINE = {"device": "cpu", "threads": 1, "memory_limit_bytes": None}
+OWN = """
+from torch import Tensor, nn
+
+class Net(nn.Module):
+    def __init__(self, *, n_channels: int, n_times: int, n_classes: int, width: int = 4) -> None:
+        super().__init__()
+        self.head = nn.Linear(n_times * n_channels, n_classes)
+
+    def features(self, x: Tensor) -> Tensor:
+        return x.flatten(1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.head(self.features(x))
+"""
+EFFICIENCY = {
+    "models": "medmamba", "datasets": "adftd", "widths": "script", "batch": "1", "train_batch": "none",
+    "preset": "paper", "device": "cpu", "threads": 1, "time_limit": 1.0, "interval": 5.0, "memory": None,
+}  # fmt: skip
+SCALING = {
+    "models": "itransformer", "dataset": "adftd", "lengths": "64", "batch": 1, "device": "cpu", "threads": 1,
+    "time_limit": 60.0, "memory": None,
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +83,15 @@ def test_demo_models_are_small_and_said_to_be(measured: tuple[Path, Result]) -> 
     (record, _), _ = read_efficiency(measured[0])
     assert (record.hyperparameters["d_model"], record.preset) == (32, "demo")
     assert "of preset demo" in measured[1].stdout
+
+
+def test_scaling_refuses_while_cells_train(tmp_path: Path) -> None:
+    with training("cpu"), pytest.raises(BusyError, match="wait for them to end"):
+        CliRunner().invoke(
+            analyze,
+            ["scaling", "--models", "itransformer", "--device", "cpu", "--out", str(tmp_path)],
+            catch_exceptions=False,
+        )
 
 
 def test_writes_the_report_beside_the_records(measured: tuple[Path, Result]) -> None:
@@ -87,8 +131,101 @@ def test_numbers_of_a_list_are_read_once() -> None:
     assert parse_numbers("--batch", "32, 1,32") == [32, 1]
 
 
+@pytest.mark.parametrize("text", ["none", "²", "0", "1.5", ""])
+def test_what_is_no_number_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="expected positive numbers"):
+        parse_numbers("--lengths", text)
+
+
 def test_no_training_is_measured_on_request() -> None:
-    assert parse_numbers("--train-batch", "none") == []
+    assert [one.mode for one in parse_workloads("1,8", "none")] == ["inference"] * 2
+
+
+@pytest.mark.parametrize("dataset", ["adftd,apava", "all"])
+def test_scaling_is_of_one_dataset(dataset: str) -> None:
+    with pytest.raises(UsageError, match=r"--dataset .*: expected one dataset, got adftd, apava"):
+        scaling_plan_of({**SCALING, "dataset": dataset}, None)
+
+
+def test_dataset_without_classes_is_refused() -> None:
+    with pytest.raises(UsageError, match="dataset 'weather' has no classes"):
+        measurement_of({**EFFICIENCY, "datasets": "weather"}, None).plans()
+
+
+def test_memory_is_not_bounded_on_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bench.run.environment.resolve_device", lambda _: "cuda")
+    with pytest.raises(UsageError, match="--memory 2: bounds processes on a CPU only"):
+        place_of("cuda", None, 2.0)
+
+
+def test_own_model_is_measured(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(OWN, encoding="utf-8")
+    arguments = ["--models", f"{file}:Net", "--batch", "2", "--train-batch", "2", "--time-limit", "0"]
+    result = CliRunner().invoke(
+        efficiency,
+        [*arguments, "--device", "cpu", "--threads", "1", "--out", str(tmp_path / "out")],
+        catch_exceptions=False,
+    )
+    assert result.exit_code == 0
+    (record,), _ = read_efficiency(tmp_path / "out")
+    assert record.model == "mine.Net"
+    assert all(one.rounds for one in record.conditions)
+
+
+@pytest.fixture
+def planned(monkeypatch: pytest.MonkeyPatch) -> list[Plan]:
+    """Collect the plans that would be measured."""
+    found: list[Plan] = []
+    monkeypatch.setattr(commands, "measure_and_write", lambda _out, plans: found.extend(plans))
+    return found
+
+
+def ask_for_missing(out: Path, *names: str, threads: int | None = 1) -> None:
+    measure_missing(out, names, "adftd", "demo", device="cpu", threads=threads)
+
+
+def test_run_measures_what_is_missing_together_with_medmamba(tmp_path: Path, planned: list[Plan]) -> None:
+    ask_for_missing(tmp_path, "transformer")
+    (plan,) = planned
+    assert list(plan.subjects) == ["transformer", "medmamba"]
+
+
+def test_run_measures_on_its_own_device_and_threads(tmp_path: Path, planned: list[Plan]) -> None:
+    ask_for_missing(tmp_path, "transformer", threads=3)
+    (plan,) = planned
+    assert (plan.environment.device, plan.environment.threads) == ("cpu", 3)
+    assert {one.threads for one in plan.subjects.values()} == {3}
+
+
+def record_of(plan: Plan, model: str) -> EfficiencyRecord:
+    """Return the record that a plan gives, without timings."""
+    return make_record(model, ()).model_copy(update={"key": key_of(plan, model, plan.workloads)})
+
+
+def test_run_measures_nothing_twice(
+    tmp_path: Path, planned: list[Plan], capsys: pytest.CaptureFixture[str]
+) -> None:
+    ask_for_missing(tmp_path, "transformer")
+    write_efficiency(tmp_path, record_of(planned.pop(), "transformer"))
+    ask_for_missing(tmp_path, "transformer")
+    assert planned == []
+    assert "measured already" in capsys.readouterr().err
+
+
+def test_run_measures_again_what_another_machine_has_measured(tmp_path: Path, planned: list[Plan]) -> None:
+    ask_for_missing(tmp_path, "transformer", threads=3)
+    write_efficiency(tmp_path, record_of(planned.pop(), "transformer"))
+    ask_for_missing(tmp_path, "transformer", threads=1)
+    assert len(planned) == 1
+
+
+def test_run_goes_on_without_a_measurement_on_a_busy_device(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with training("cpu"):
+        ask_for_missing(tmp_path, "transformer")
+    assert "efficiency not measured: cells are being trained" in capsys.readouterr().err
 
 
 def test_both_widths_can_be_asked_for() -> None:
@@ -98,7 +235,8 @@ def test_both_widths_can_be_asked_for() -> None:
 @pytest.mark.parametrize("model", [name for name in measured_names("all") if name != "medmamba"])
 def test_every_rival_has_wide_settings(model: str) -> None:
     task = task_of("adftd")
-    script, wide = (subject_of(model, task, width, "paper", MACHINE) for width in parse_widths("script,wide"))
+    place = place_of("cpu", 1, None)
+    script, wide = (subject_of(model, task, width, "paper", place) for width in parse_widths("script,wide"))
     assert wide.hyperparameters["d_model"] > script.hyperparameters["d_model"]
 
 

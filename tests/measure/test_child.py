@@ -53,6 +53,19 @@ def test_session_warms_up_at_first_and_where_runs_are_short() -> None:
     assert (slow.n_runs, quick.n_runs) == (1 + 1 + 1, 2 * (1 + 3))
 
 
+def test_training_is_probed_by_its_second_step() -> None:
+    """The first one has no state of the optimiser beside its activations."""
+    subject, clock = make_subject(), FakeClock(1.0)
+    visited = Session(subject, subject.load(), clock).answer(Ask(Workload("training", 1), 0.0))
+    assert (clock.n_runs, len(visited.seconds)) == (2, 1)
+
+
+def test_answer_names_its_workload() -> None:
+    subject, workload = make_subject(), Workload("inference", 3)
+    session = Session(subject, subject.load(), FakeClock(1.0))
+    assert session.answer(Ask(workload, 0.0)).workload == workload
+
+
 def test_inference_leaves_the_model_alone() -> None:
     subject = make_subject()
     model = subject.load()

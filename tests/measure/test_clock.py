@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from bench.measure.clock import Clock, CpuClock, CudaClock
+from bench.measure.clock import Clock, CpuClock, CudaClock, clock_of
 
 
 class AsynchronousDevice:
@@ -85,3 +85,8 @@ def test_cpu_clock_measures_wall_time(monkeypatch: pytest.MonkeyPatch) -> None:
     readings = iter([10.0, 12.5])
     monkeypatch.setattr(time, "perf_counter", lambda: next(readings))
     assert CpuClock().time(lambda: None) == 2.5
+
+
+def test_each_device_has_its_clock() -> None:
+    assert isinstance(clock_of("cpu"), CpuClock)
+    assert isinstance(clock_of("cuda"), CudaClock)

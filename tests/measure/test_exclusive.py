@@ -1,6 +1,10 @@
+import errno
+import fcntl
+import logging
 import multiprocessing
-from collections.abc import Iterator
-from contextlib import contextmanager
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 
@@ -64,3 +68,33 @@ def test_cells_train_side_by_side() -> None:
 def test_other_device_is_free() -> None:
     with training("cuda"), measuring("cpu"):
         assert lock_path("cuda") != lock_path("cpu")
+
+
+def test_cell_waits_for_a_measurement_and_says_so(caplog: pytest.LogCaptureFixture) -> None:
+    began = threading.Event()
+
+    def train() -> None:
+        with training("cpu"):
+            began.set()
+
+    thread = threading.Thread(target=train)
+    with caplog.at_level(logging.WARNING), measuring("cpu"):
+        thread.start()
+        assert not began.wait(0.3)
+    thread.join(DEADLINE_S)
+    assert began.is_set()
+    assert "waiting: 'bench efficiency' or 'bench analyze scaling' is measuring cpu" in caplog.text
+
+
+@pytest.mark.parametrize("hold", [training, measuring])
+def test_file_system_without_locks_is_warned_of(
+    hold: Callable[[str], AbstractContextManager[None]],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def flock(_descriptor: int, _how: int) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    with hold("cpu"):
+        assert "set BENCH_CACHE to a local folder" in caplog.text

@@ -11,20 +11,23 @@ from bench import models
 from bench.errors import ModelError
 from bench.measure.counted_scan import scan_flops
 from bench.measure.flops import Flops, count_flops
+from bench.models import medmamba, registry
 from bench.models.autoformer import AutoCorrelation
+from bench.models.crossformer import SegmentEmbedding, SegmentMerging, TwoStageLayer
 from bench.models.fedformer import FourierAttention
 from bench.models.informer import SparseAttention
+from bench.models.itransformer import ChannelEmbedding
 from bench.models.layers.attention import Attention, FullAttention
 from bench.models.layers.decomposition import RemoveTrend
 from bench.models.layers.embedding import TokenEmbedding
 from bench.models.layers.encoder import FeedForward
 from bench.models.layers.granularity import AllChannelPatches, GranularityAttention
+from bench.models.layers.head import ChannelHead, TokenHead
 from bench.models.layers.mamba import Mamba, MambaSettings
 from bench.models.layers.patching import PatchEmbedding
-from bench.models.medmamba import AttentivePooling, ChannelMixing, GatedFeedForward
-from bench.models.nonformer import DestationaryAttention
+from bench.models.medmamba import AttentivePooling, ChannelMixing, Fusion, GatedFeedForward, Head
+from bench.models.nonformer import DestationaryAttention, Projector
 from bench.models.reformer import HashedAttention
-from bench.scan import dispatch
 
 L, D, F, H = 24, 32, 48, 4  # steps, width, feed-forward width, heads
 E = D // H
@@ -108,13 +111,13 @@ def test_attention_within_and_between_granularities() -> None:
 
 
 def test_destationary_attention() -> None:
-    """One more feature carries the shift; heads of 9 are padded to 16 for fused kernels."""
+    """One more feature of queries and keys carries the shift; nothing is padded as for fused kernels."""
 
     def call(layer: nn.Module, x: Tensor) -> Tensor:
         q = x.unflatten(-1, (H, E)).transpose(1, 2)
         return layer(q, q, q, x.new_ones(1, 1), x.new_ones(1, L))
 
-    assert count(lambda: DestationaryAttention(0.1), call) == products(2 * 2 * H * L * L * 16)
+    assert count(lambda: DestationaryAttention(0.1), call) == products(2 * H * L * L * (E + 1 + E))
 
 
 def test_sparse_attention() -> None:
@@ -213,9 +216,91 @@ def test_transformer_is_quadratic_in_length() -> None:
 
 
 def test_counting_leaves_the_scan_as_it_was() -> None:
-    before = dict(dispatch._MODULES), dispatch.choose_backend
+    model = models.build("medmamba", 3, 50, 2, d_model=8, n_layers=1).eval()
+    window = torch.randn(1, 50, 3, generator=torch.Generator().manual_seed(1))
+    before = model(window)
     medmamba_at(50)
-    assert (dict(dispatch._MODULES), dispatch.choose_backend) == before
+    assert torch.equal(model(window), before)
+
+
+def test_encoder_layers_of_torch_are_counted_without_their_fused_path() -> None:
+    make = lambda: nn.TransformerEncoderLayer(D, H, F, batch_first=True)  # noqa: E731
+    projections, matrix = 4 * 2 * L * D * D, 2 * 2 * L * L * D
+    assert count(make) == products(projections + matrix + 2 * 2 * L * D * F)
+    assert torch.backends.mha.get_fastpath_enabled()
+
+
+def test_segment_embedding() -> None:
+    """Crossformer: 2 segments of 12 steps of each channel."""
+    assert count(lambda: SegmentEmbedding(D, L, F)) == products(2 * D * 2 * 12 * F)
+
+
+def test_segment_merging() -> None:
+    """Five segments of each of L channels become three."""
+    call = lambda layer, x: layer(x.expand(5, -1, -1).transpose(0, 1).unsqueeze(0))  # noqa: E731
+    assert count(lambda: SegmentMerging(D), call) == products(2 * L * 3 * 2 * D * D)
+
+
+def test_two_stage_layer() -> None:
+    """L segments of 3 channels; each segment's channels meet through one router, there and back."""
+    call = lambda layer, x: layer(x.expand(3, -1, -1).unsqueeze(0))  # noqa: E731
+    make = lambda: TwoStageLayer(  # noqa: E731
+        lambda: Attention(D, H, FullAttention(0.1)), torch.randn(L, 1, D), F, 0.1
+    )
+    over_time = 3 * (4 * 2 * L * D * D + 2 * 2 * L * L * D)
+    one_way = L * (2 * 2 * (1 + 3) * D * D + 2 * 2 * 3 * D)
+    feed_forward = 2 * 2 * 3 * L * D * F
+    assert count(make, call) == products(over_time + 2 * one_way + 2 * feed_forward)
+
+
+def test_channel_embedding() -> None:
+    assert count(lambda: ChannelEmbedding(L, F, 0.1)) == products(2 * D * L * F)
+
+
+def test_projector() -> None:
+    """A circular convolution over the channels, then two linear maps."""
+    call = lambda layer, x: layer(x, x[:, :1])  # noqa: E731
+    linear = 2 * (2 * D * F + F * 5)
+    assert count(lambda: Projector(D, L, [F], 5), call) == products(2 * D * 3 * L + linear)
+
+
+def test_patches_of_medmamba() -> None:
+    """Four patches of five steps; the remainder is dropped."""
+    assert count(lambda: medmamba.PatchEmbedding(D, F, 5)) == products(2 * 4 * 5 * D * F)
+
+
+def test_fusion_and_head_of_medmamba() -> None:
+    first = lambda layer, x: layer(x[:, 0])  # noqa: E731
+    assert count(lambda: Fusion(D, F, 0.1), first) == products(2 * D * F)
+    assert count(lambda: Head(D, 3), first) == products(2 * D * 3)
+
+
+def test_heads_of_transformers() -> None:
+    assert count(lambda: TokenHead(L, D, 3, 0.1)) == products(2 * L * D * 3)
+    call = lambda layer, x: layer.projection(layer.features(x.unsqueeze(0)))  # noqa: E731
+    assert count(lambda: ChannelHead(1, L, D, 3, 0.1), call) == products(2 * L * D * 3)
+
+
+def test_whole_medmamba() -> None:
+    """Counted by hand at ADFTD's shape from what its parts take."""
+    width, inner, rank, states, channels = 128, 256, 8, 16, 19
+    expected = 2 * 2 * 256 * channels * 2 * channels  # mixing of channels
+    for stride in (5, 10, 25):
+        n = 256 // stride
+        mamba = 2 * n * width * 2 * inner + 2 * n * inner * width + 2 * (n + 1) * inner * 4
+        mamba += 2 * (2 * n * inner * (rank + 2 * states) + 2 * n * rank * inner) + 2 * n * 2 * inner * inner
+        gated = 3 * 2 * n * width * 4 * width
+        pooling = 2 * n * width * (width // 4) + 2 * n * (width // 4)
+        expected += 2 * n * stride * channels * width + 4 * (mamba + gated) + pooling
+    expected += 2 * 3 * width * width + 2 * width * 3
+    tokens = sum(256 // stride for stride in (5, 10, 25))
+    counted = count_flops(lambda: models.build("medmamba", channels, 256, 3), 256, channels)
+    assert counted == Flops(products=expected, transforms=0, scans=4 * scan_flops(tokens, 2, inner, states))
+
+
+@pytest.mark.parametrize("model", registry.names())
+def test_every_model_can_be_counted(model: str) -> None:
+    assert count_flops(lambda: models.build(model, 3, 96, 2), 96, 3).total > 0
 
 
 def test_model_that_looks_at_numbers_is_refused() -> None:

@@ -1,13 +1,15 @@
 """The whole measurement, with tiny models in real processes."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
 
 import pytest
+import torch
 
-from bench.measure import efficiency, machine, memory
-from bench.measure.efficiency import measure
-from bench.measure.machine import Reading, warnings_of
+from bench.measure import efficiency, memory, timing
+from bench.measure.efficiency import key_of, measure
 from bench.measure.plan import Plan
 from bench.measure.workload import Subject, Workload
 from bench.results.efficiency import EfficiencyRecord, TaskShape
@@ -35,10 +37,16 @@ def make_plan(subjects: Mapping[str, Subject]) -> Plan:
     )
 
 
+def measured(plan: Plan) -> list[EfficiencyRecord]:
+    found: list[EfficiencyRecord] = []
+    measure(plan, lambda _line: None, found.append)
+    return found
+
+
 @pytest.fixture(scope="module")
 def records() -> dict[str, EfficiencyRecord]:
     plan = make_plan({name: make_subject(name) for name in ("transformer", "itransformer")})
-    return {record.model: record for record in measure(plan, lambda _line: None)}
+    return {record.model: record for record in measured(plan)}
 
 
 def test_every_model_has_a_record(records: dict[str, EfficiencyRecord]) -> None:
@@ -74,32 +82,57 @@ def test_model_that_does_not_fit_has_a_record_too() -> None:
     if sys.platform != "linux":
         pytest.skip("the limit of memory is Linux's")
     subject = make_subject(memory_limit_bytes=0)
-    (record,) = measure(make_plan({"transformer": subject}), lambda _line: None)
+    (record,) = measured(make_plan({"transformer": subject}))
     assert [one.batch for one in record.conditions] == [None, None]
     assert all("out of memory" in one.message or "died" in one.message for one in record.conditions)
 
 
-def test_other_load_is_warned_of() -> None:
-    found = warnings_of(Reading(3.0, None), Reading(5.0, None), threads=2, clocks_mhz=[])
-    assert [text.partition(",")[0] for text in found] == [
-        "load average 3.0 before the measurement: other work was running",
-        "load average 5.0 at its end",
-    ]
+def test_interrupted_measurement_keeps_the_workloads_that_were_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*arguments: Any) -> Iterator[Workload]:
+        yield next(timing.time_in_turns(*arguments))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(efficiency, "time_in_turns", interrupted)
+    found: list[EfficiencyRecord] = []
+    plan = make_plan({"transformer": make_subject()})
+    with pytest.raises(KeyboardInterrupt):
+        measure(plan, lambda _line: None, found.append)
+    (record,) = found
+    assert len(record.conditions) == 1
+    assert record.conditions[0].rounds
+    assert record.key != key_of(plan, "transformer", plan.workloads)
 
 
-def test_own_load_is_not_warned_of() -> None:
-    assert warnings_of(Reading(0.1, None), Reading(2.2, None), threads=2, clocks_mhz=[]) == ()
+def test_key_is_known_beforehand(records: dict[str, EfficiencyRecord]) -> None:
+    plan = make_plan({"transformer": make_subject()})
+    assert records["transformer"].key == key_of(plan, "transformer", plan.workloads)
 
 
-@pytest.mark.parametrize(("clocks", "n_warnings"), [([1400, 1410, 1395], 0), ([1400, 900], 1)])
-def test_moving_clock_is_warned_of(clocks: list[int], n_warnings: int) -> None:
-    assert (
-        len(warnings_of(Reading(0.0, 1400), Reading(0.0, 1400), threads=1, clocks_mhz=clocks)) == n_warnings
-    )
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"device": "cuda"},
+        {"device_name": "another"},
+        {"threads": 2},
+        {"scan_backend": "torch"},
+        {"versions": {"torch": "3"}},
+    ],
+)
+def test_key_changes_with_the_environment(change: dict[str, Any]) -> None:
+    plan = make_plan({"transformer": make_subject()})
+    elsewhere = replace(plan, environment=ENVIRONMENT.model_copy(update=change))
+    keys = [key_of(one, "transformer", one.workloads) for one in (plan, elsewhere)]
+    assert keys[0] != keys[1]
 
 
-def test_cpu_has_no_gpu_clock() -> None:
-    assert machine.read_machine("cpu").gpu_clock_mhz is None
+def test_key_changes_with_hyperparameters_recipe_and_workloads() -> None:
+    subject = make_subject()
+    training = subject.training.model_copy(update={"clip_norm": 0.5})
+    wider = replace(subject, hyperparameters={**subject.hyperparameters, "d_model": 32})
+    plans = [make_plan({"transformer": one}) for one in (subject, wider, replace(subject, training=training))]
+    keys = {key_of(one, "transformer", one.workloads) for one in plans}
+    keys.add(key_of(plans[0], "transformer", [INFERENCE]))
+    assert len(keys) == 4
 
 
 @pytest.mark.parametrize(
@@ -107,6 +140,7 @@ def test_cpu_has_no_gpu_clock() -> None:
     [
         (MemoryError(), True),
         (RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 1 bytes."), True),
+        (torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20 GiB"), True),
         (RuntimeError("shapes do not match"), False),
         (ValueError("out of memory"), False),
     ],

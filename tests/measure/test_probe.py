@@ -1,6 +1,7 @@
 import os
 import signal
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -34,7 +35,7 @@ def test_process_is_gone_after_its_block() -> None:
 
 def test_error_of_a_model_is_told() -> None:
     subject = make_subject(n_times=32)
-    broken = Subject(**{**subject.__dict__, "hyperparameters": {"d_model": 15}})
+    broken = replace(subject, hyperparameters={"d_model": 15})
     with pytest.raises(ProcessError, match="d_model must be"), ModelProcess(broken):
         pass
 
@@ -45,6 +46,35 @@ def test_late_answer_is_given_up() -> None:
         pytest.raises(TookTooLongError, match="inference at batch 64: no answer in time"),
     ):
         running.visit(Workload("inference", 64), 60.0, 0.2)
+
+
+def test_process_that_is_late_is_ended_and_never_answers_another_question() -> None:
+    with ModelProcess(make_subject()) as running:
+        number = running._process.pid
+        assert number is not None
+        with pytest.raises(TookTooLongError):
+            running.visit(Workload("inference", 64), 0.5, 0.1)
+        with pytest.raises(ProcessLookupError):
+            os.kill(number, 0)
+        with pytest.raises(ProcessError, match="inference at batch 1: its process was given up before"):
+            running.visit(Workload("inference", 1), 0.0, LIMIT_S)
+
+
+@linux
+def test_first_visit_of_training_holds_the_optimisers_state() -> None:
+    """Activations outweigh the weights, so a peak without the state would grow by 8 bytes a weight in later steps."""
+    subject = make_subject(n_times=64)
+    wide = replace(subject, hyperparameters={**subject.hyperparameters, "d_model": 512, "d_ff": 2048})
+    n_weights = sum(one.numel() for one in wide.build().parameters())
+    with ModelProcess(wide) as running:
+        peaks = [running.visit(Workload("training", 64), 0.0, LIMIT_S).peak_bytes for _ in range(2)]
+    assert peaks[1] - peaks[0] < 4 * n_weights
+
+
+@linux
+def test_model_of_no_size_takes_no_memory_in_training() -> None:
+    found = probe.probe(make_subject("itransformer"), Workload("training", 1), limit_s=LIMIT_S)
+    assert found.memory_bytes < 10 * MIB
 
 
 @linux
@@ -80,7 +110,7 @@ class DyingProcess:
     largest = 24
 
     def __init__(self, _subject: Subject) -> None:
-        self.loaded = Loaded(0.1, 1000, None)
+        self.loaded = Loaded(0.1, 1000)
 
     def __enter__(self) -> "DyingProcess":
         return self
@@ -91,7 +121,7 @@ class DyingProcess:
     def visit(self, workload: Workload, _at_least_s: float, _limit_s: float) -> Visited:
         if workload.batch > self.largest:
             raise DoesNotFitError("killed")
-        return Visited((0.5,), 3000)
+        return Visited(workload, (0.5,), 3000)
 
 
 def test_largest_by_halving(monkeypatch: pytest.MonkeyPatch) -> None:

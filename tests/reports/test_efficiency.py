@@ -5,10 +5,12 @@ import pytest
 
 from bench.reports.efficiency import efficiency_report, write_report
 from bench.reports.efficiency_panels import panels
-from bench.reports.efficiency_tables import cost_table, ratio_table, speed_table, three_digits
+from bench.reports.efficiency_tables import cost_table, ratio_table, speed_table, spread_table, three_digits
 from bench.reports.table import Cell, Table
 from bench.results.efficiency import Condition, EfficiencyRecord, read_efficiency, write_efficiency
 from tests.reports.efficiency_records import make_condition, make_record, make_session
+
+RATIO = "panel 1: ADFTD, script, cpu, batch 256"
 
 
 def cell(table: Table, row: str, column: str, block: int = 0) -> Cell:
@@ -28,11 +30,13 @@ def test_record_survives_the_disk(tmp_path: Path) -> None:
     assert read_efficiency(tmp_path) == (records, [])
 
 
-def test_newer_measurement_of_a_key_replaces_the_older(tmp_path: Path) -> None:
-    for session in ("2026-01-01", "2026-02-01"):
+def test_sessions_of_one_key_stay_side_by_side(tmp_path: Path) -> None:
+    """A ratio needs both models of one session, also when one of them was measured again since."""
+    sessions = ["2026-01-01", "2026-02-01"]
+    for session in sessions:
         write_efficiency(tmp_path, make_record("medmamba", (make_condition(3200),), session=session))
-    (record,), _ = read_efficiency(tmp_path)
-    assert record.session == "2026-02-01"
+    records, _ = read_efficiency(tmp_path)
+    assert [one.session for one in records] == sessions
 
 
 def test_damaged_record_is_named_and_the_rest_read(tmp_path: Path) -> None:
@@ -50,20 +54,43 @@ def test_newer_schema_is_not_guessed_at(tmp_path: Path) -> None:
     assert "schema 2 is newer" in str(damaged[0])
 
 
-def test_devices_have_blocks_of_their_own() -> None:
-    found = panels([*make_session(), *make_session(device="cuda", factor=20)])
-    table = speed_table(found)
-    column = "inference at 256, windows/s"
-    assert [block.heading for block in table.blocks] == [
-        "panel 1: ADFTD, script, cpu",
-        "panel 2: ADFTD, script, cuda",
-    ]
-    assert cell(table, "medmamba", column, block=1).mean == pytest.approx(64000)
+def test_devices_have_tables_of_their_own(tmp_path: Path) -> None:
+    on_cuda = [one.model_copy(update={"key": "1" * 64}) for one in make_session(device="cuda", factor=20)]
+    for record in (*make_session(), *on_cuda):
+        write_efficiency(tmp_path, record)
+    tables = {one.name: one for one in efficiency_report(tmp_path).tables}
+    headings = {
+        name: [block.heading for block in table.blocks]
+        for name, table in tables.items()
+        if name.startswith("efficiency-speed")
+    }
+    assert headings == {
+        "efficiency-speed-cpu-1": ["panel 1: ADFTD, script, cpu"],
+        "efficiency-speed-cuda-2": ["panel 2: ADFTD, script, cuda"],
+    }
+    one = cell(tables["efficiency-speed-cuda-2"], "medmamba", "inference at 256, windows/s")
+    assert one.mean == pytest.approx(64000)
+
+
+def test_sizes_of_another_preset_are_not_called_the_scripts() -> None:
+    (panel,) = panels([make_session()[0].model_copy(update={"preset": "demo"})])
+    assert panel.label == "ADFTD, script of preset demo, cpu"
+
+
+def test_scan_backends_have_panels_of_their_own() -> None:
+    record = make_session()[0]
+    torch_scan = record.environment.model_copy(update={"scan_backend": "torch"})
+    found = panels([record, record.model_copy(update={"environment": torch_scan})])
+    assert [panel.key.scan_backend for panel in found] == [None, "torch"]
 
 
 def test_device_threads_and_versions_stand_in_the_caption() -> None:
     caption = speed_table(panels(make_session())).caption
     assert "ADFTD 256 x 19, width script, made-up cpu (cpu), 2 threads, float32, torch 2.13.0" in caption
+
+
+def test_width_and_time_that_were_asked_for_stand_in_the_caption() -> None:
+    assert "until ±5% or 40 s a model" in speed_table(panels(make_session())).caption
 
 
 def test_throughput_has_its_interval() -> None:
@@ -101,17 +128,57 @@ def test_what_could_not_be_run_has_its_reason() -> None:
     assert note(table, one) == "medformer: out of memory"
 
 
+def quality(condition: Condition) -> str | None:
+    """Return the footnote of a throughput."""
+    table = speed_table(panels([make_record("medformer", (condition,))]))
+    one = cell(table, "medformer", "inference at 256, windows/s")
+    return None if one.note is None else note(table, one)
+
+
+def wide(condition: Condition) -> Condition:
+    """Make rounds differ so much that their median is not known to 5 percent."""
+    rounds = tuple((one * (1 + 0.3 * (number % 2)),) for number, (one,) in enumerate(condition.rounds))
+    return condition.model_copy(update={"rounds": rounds})
+
+
 @pytest.mark.parametrize(
-    ("n_rounds", "said"),
+    ("n_rounds", "stop", "said"),
     [
-        (3, "stopped at the time limit with fewer than six rounds: no interval"),
-        (8, "stopped at the time limit before the interval was as narrow as asked"),
+        (3, "time limit", "stopped at the time limit with fewer than six rounds: no interval"),
+        (8, "time limit", "stopped at the time limit before the interval was ±5%"),
+        (8, "most rounds", "stopped at the largest number of rounds before the interval was ±5%"),
+        (3, "fell out", "given up after 3 rounds: out of memory"),
+        (8, "fell out", "given up after 8 rounds: out of memory"),
     ],
 )
-def test_time_limit_is_said(n_rounds: int, said: str) -> None:
-    condition = make_condition(700, n_rounds=n_rounds).model_copy(update={"stop": "time limit"})
-    table = speed_table(panels([make_record("medformer", (condition,))]))
-    assert note(table, cell(table, "medformer", "inference at 256, windows/s")) == said
+def test_reason_for_a_poor_interval_is_said(n_rounds: int, stop: str, said: str) -> None:
+    condition = wide(make_condition(700, n_rounds=n_rounds))
+    message = "out of memory" if stop == "fell out" else ""
+    assert quality(condition.model_copy(update={"stop": stop, "message": message})) == said
+
+
+def test_narrow_interval_needs_no_excuse() -> None:
+    """As of MedMamba, which stays in the turns after it was stopped."""
+    assert quality(make_condition(700, n_rounds=9).model_copy(update={"stop": "time limit"})) is None
+
+
+def test_smaller_batch_does_not_hide_a_poor_interval() -> None:
+    condition = wide(make_condition(700, n_rounds=8, batch=64, asked=256))
+    said = quality(condition.model_copy(update={"stop": "time limit"}))
+    assert said is not None
+    assert "batch 64" in said
+    assert "before the interval was ±5%" in said
+
+
+def test_memory_of_a_smaller_batch_is_marked_where_its_timing_failed() -> None:
+    condition = make_condition(700, batch=64, asked=256).model_copy(update={"rounds": (), "message": "late"})
+    table = cost_table(panels([make_record("medformer", (condition,))]))
+    assert "batch 64" in note(table, cell(table, "medformer", "inference at 256"))
+
+
+def test_spread_shows_the_quartiles_of_single_runs() -> None:
+    table = spread_table(panels(make_session()))
+    assert cell(table, "medmamba", "inference at 256").text == "-1.0 to +0.5 (7)"
 
 
 def test_warnings_are_footnotes() -> None:
@@ -121,7 +188,7 @@ def test_warnings_are_footnotes() -> None:
 
 def test_ratios_stand_beside_the_published_ones() -> None:
     table = ratio_table(panels(make_session()))
-    assert cell(table, "medformer", "panel 1: ADFTD, script, cpu").mean == pytest.approx(3200 / 700)
+    assert cell(table, "medformer", RATIO).mean == pytest.approx(3200 / 700)
     assert cell(table, "medformer", "ratio").text == "4.6"
     assert cell(table, "patchtst", "ratio").text == "4.6 to 5.3"
     assert cell(table, "itransformer", "ratio").is_empty
@@ -140,7 +207,7 @@ def test_ratios_are_within_a_session() -> None:
         make_record("medformer", (make_condition(700),), session="2026-02-01"),
     ]
     table = ratio_table(panels(records))
-    one = cell(table, "medformer", "panel 1: ADFTD, script, cpu")
+    one = cell(table, "medformer", RATIO)
     assert one.is_empty
     assert note(table, one) == "no pair of timings from one session"
 
@@ -152,6 +219,47 @@ def test_newest_record_of_a_model_stands_for_it() -> None:
     ]
     (panel,) = panels(records)
     assert panel.throughput("medmamba") == pytest.approx(2000)
+
+
+def test_later_smaller_measurement_hides_nothing() -> None:
+    session = [one for one in make_session() if one.model in ("medmamba", "medformer")]
+    training = make_condition(900, mode="training", batch=32)
+    later = make_record("medmamba", (training,), session="2026-02-01", n_parameters=5_719_881)
+    (panel,) = panels([*session, later])
+    table = speed_table([panel])
+    assert cell(table, "medmamba", "inference at 256, windows/s").mean == pytest.approx(3200)
+    assert cell(table, "medmamba", "training at 32, windows/s").mean == pytest.approx(900)
+    assert cell(ratio_table([panel]), "medformer", RATIO).mean == pytest.approx(3200 / 700)
+
+
+def test_timings_of_another_revision_are_not_mixed_in() -> None:
+    old = make_record("medmamba", (make_condition(3200),)).model_copy(update={"revision": 0})
+    training = make_condition(900, mode="training", batch=32)
+    (panel,) = panels([old, make_record("medmamba", (training,), session="2026-02-01")])
+    assert panel.throughput("medmamba") is None
+
+
+def test_ratio_is_of_the_newest_session_that_has_both() -> None:
+    records = [
+        make_record(model, (make_condition(rate),), session=session)
+        for session, model, rate in (
+            ("2026-01-01", "medmamba", 3200),
+            ("2026-01-01", "medformer", 800),
+            ("2026-02-01", "medmamba", 1600),
+        )
+    ]
+    ratio = panels(records)[0].ratio("medformer")
+    assert ratio is not None
+    assert ratio.median == pytest.approx(4.0)
+
+
+def test_ratio_says_that_a_model_ran_at_another_batch() -> None:
+    records = [
+        make_record("medmamba", (make_condition(3200),)),
+        make_record("medformer", (make_condition(700, batch=64, asked=256),)),
+    ]
+    table = ratio_table(panels(records))
+    assert "medformer: batch 64" in note(table, cell(table, "medformer", RATIO))
 
 
 @pytest.mark.parametrize(

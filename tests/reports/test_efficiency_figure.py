@@ -1,10 +1,12 @@
 import itertools
+from dataclasses import replace
+from pathlib import Path
 
 import matplotlib.figure
 import numpy as np
 import pytest
 from matplotlib.collections import PathCollection
-from matplotlib.text import Text
+from matplotlib.text import Annotation, Text
 
 from bench.reports import style
 from bench.reports.efficiency_figure import (
@@ -15,12 +17,14 @@ from bench.reports.efficiency_figure import (
     caption_of,
     draw,
     efficiency_figure,
+    front_of,
     legend_sizes,
     pareto_front,
     scores_for,
 )
 from bench.reports.efficiency_panels import Panel, panels
-from tests.reports.efficiency_records import make_session
+from tests.reports.efficiency_records import make_condition, make_record, make_session
+from tests.reports.grids import Grid, write_grid
 
 
 @pytest.fixture(scope="module")
@@ -136,6 +140,63 @@ def test_published_scores_are_the_papers(panel: Panel) -> None:
     scores = scores_for(panel, [])
     assert scores["medmamba"] == Score(52.01, "published")
     assert len(scores) == 12
+
+
+def test_published_scores_are_of_the_papers_sizes_only(panel: Panel) -> None:
+    small = [one.model_copy(update={"preset": "demo"}) for one in panel.records.values()]
+    assert scores_for(panels(small)[0], []) == {}
+
+
+def test_front_never_mixes_measured_and_published_scores() -> None:
+    measured = [
+        Bubble(name, rate, Score(f1, "recipe medformer"), 1) for name, rate, f1 in (("a", 1, 5), ("b", 2, 4))
+    ]
+    found = [*measured, bubble("published, best of all", 9, 99)]
+    assert [one.model for one in front_of(found)] == ["a", "b"]
+    assert [one.model for one in front_of(found[2:])] == ["published, best of all"]
+
+
+def test_caption_says_whose_front_is_drawn(panel: Panel) -> None:
+    published = bubbles(panel, scores_for(panel, []))
+    measured = [replace(published[0], score=Score(50.0, "recipe medmamba"))]
+    assert caption_of(panel, published).endswith("Pareto front of the models with a published F1.")
+    assert caption_of(panel, [*measured, *published[1:]]).endswith("with a measured F1.")
+
+
+def test_caption_says_which_batch_was_smaller() -> None:
+    records = [
+        make_record(name, (make_condition(700, batch=64, asked=256),)) for name in ("medmamba", "mtst")
+    ]
+    (found,) = panels(records)
+    caption = caption_of(found, bubbles(found, scores_for(found, [])))
+    assert "The largest batch that fits in memory: medmamba at 64, mtst at 64." in caption
+
+
+def test_scores_are_those_of_the_records_at_hand(panel: Panel, tmp_path: Path) -> None:
+    """Simulated ones stand alone, filled; no published score stands beside them."""
+    scores = scores_for(panel, write_grid(tmp_path, Grid(kind="simulated")))
+    assert set(scores) == {"medmamba", "patchtst", "transformer"}
+    assert {one.source.partition(",")[0] for one in scores.values()} == {"SIMULATED data"}
+    assert bubble_look("medmamba", scores["medmamba"])["facecolor"] == style.OURS
+
+
+def test_published_scores_fill_gaps_beside_the_whole_dataset(panel: Panel, tmp_path: Path) -> None:
+    scores = scores_for(panel, write_grid(tmp_path, Grid()))
+    measured = {name for name, one in scores.items() if not one.is_published}
+    assert measured == {"medmamba", "patchtst", "transformer"}
+    assert len(scores) == 12
+
+
+def test_front_and_legend_of_sizes_are_drawn(panel: Panel) -> None:
+    found = bubbles(panel, scores_for(panel, []))
+    with style.figure_style():
+        figure = draw(panel, found)
+    lines = [
+        one for one in figure.axes[0].texts if isinstance(one, Annotation) and one.arrow_patch is not None
+    ]
+    assert len(lines) == len(front_of(found)) - 1
+    labels = [text.get_text() for legend in figure.legends for text in legend.get_texts()]
+    assert labels == ["1 M parameters", "5 M parameters", "F1 as published", "Pareto front"]
 
 
 def test_no_figure_without_a_score(panel: Panel) -> None:

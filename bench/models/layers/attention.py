@@ -41,8 +41,9 @@ def attend(q: Tensor, k: Tensor, v: Tensor, *, dropout: float = 0.0, scale: floa
     width = v.size(-1)
     if scale is None:
         scale = q.size(-1) ** -0.5
-    if q.size(-1) != width:
-        # Fused kernels want equal widths (and on a GPU multiples of eight); zero features change no product.
+    if q.size(-1) != width and torch.backends.cuda.flash_sdp_enabled():
+        # Fused kernels want equal widths (and on a GPU multiples of eight); zero features change no product. Where
+        # only the plain form is allowed, as while operations are counted, there is nothing to pad for.
         equal = -(-max(q.size(-1), width) // 8) * 8
         q, k, v = (F.pad(one, (0, equal - one.size(-1))) for one in (q, k, v))
     whole = partial(F.scaled_dot_product_attention, dropout_p=dropout, scale=scale)
