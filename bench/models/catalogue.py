@@ -19,8 +19,8 @@ class ModelEntry:
     ``settings`` names the file of published hyperparameters. ``overrides`` turn a class into a named variant.
     ``in_all`` says whether ``--models all`` runs it. ``couples_windows`` says what ties the windows of one forward pass
     together in training, other than batch normalisation: ``draws`` of the model's own that they share, or
-    ``statistics`` over all of them. ``path`` is the file of a user's own model; those of the package are found by
-    ``module``.
+    ``statistics`` over all of them. ``path`` is the file of a user's own model, ``distribution`` the installed package
+    that offers one; all but the former are found by ``module``.
     """
 
     name: str
@@ -36,6 +36,12 @@ class ModelEntry:
     couples_windows: Literal["draws", "statistics"] | None = None
     overrides: Mapping[str, Any] = field(default_factory=dict)
     path: Path | None = None
+    distribution: str = ""
+
+    @property
+    def is_own(self) -> bool:
+        """Tell whether the model is a user's, of which nothing is known but its source."""
+        return self.path is not None or bool(self.distribution)
 
 
 def _transformer(

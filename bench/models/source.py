@@ -4,10 +4,13 @@ import ast
 import hashlib
 import importlib.util
 from functools import cache
+from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from typing import Any
 
+from bench import plugins
 from bench.errors import ModelError
+from bench.files import sha256_of
 from bench.models.catalogue import ModelEntry
 
 SHAPE_ARGUMENTS = ("n_channels", "n_times", "n_classes")
@@ -23,14 +26,31 @@ def path_of(entry: ModelEntry) -> Path:
     """
     if entry.path is not None:
         return entry.path
-    spec = importlib.util.find_spec(entry.module)
+    spec = _spec(entry.module)
     if spec is None or spec.origin is None:
-        raise ModelError(f"model '{entry.name}' is registered but its module {entry.module} has no file")
+        offered = f", offered by the installed package {entry.distribution}," if entry.is_own else ""
+        remedy = f"; reinstall or remove {entry.distribution}" if entry.is_own else ""
+        raise ModelError(f"model '{entry.name}'{offered} has no file: no module {entry.module}{remedy}")
     return Path(spec.origin)
 
 
+def _spec(module: str) -> ModuleSpec | None:
+    """Find a module without importing its parents, as `importlib.util.find_spec` does."""
+    name, *inner = module.split(".")
+    spec = importlib.util.find_spec(name)
+    for part in inner:
+        if spec is None or spec.submodule_search_locations is None:
+            return None
+        name = f"{name}.{part}"
+        spec = PathFinder.find_spec(name, list(spec.submodule_search_locations))
+    return spec
+
+
 def revision(entry: ModelEntry) -> int | str:
-    """Return a model's revision: its file's REVISION, or for a user's own model the hash of the file.
+    """Return a model's revision: its file's REVISION, or for a user's own model the hash of its source.
+
+    The source of a file is that file and what it imports from beside it; of an installed package, all its Python
+    files.
 
     Raises
     ------
@@ -39,7 +59,9 @@ def revision(entry: ModelEntry) -> int | str:
     """
     path = path_of(entry)
     if entry.path is not None:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
+        return plugins.source_hash(path)
+    if entry.is_own:
+        return _package_hash(path, entry.module)
     for node in _syntax_tree(path).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "REVISION":
             return int(ast.literal_eval(node.value))
@@ -72,6 +94,16 @@ def hyperparameters(entry: ModelEntry) -> dict[str, Any]:
                 f"{path}: hyperparameter '{argument}' of {entry.class_name} needs a default value"
             )
     return {**defaults, **entry.overrides}
+
+
+def _package_hash(path: Path, module: str) -> str:
+    """Return the SHA-256 of all Python files of the top package of ``module``, whose own file is ``path``."""
+    top = _spec(module.partition(".")[0])
+    if top is None or not top.submodule_search_locations:
+        return sha256_of(path)
+    folder = Path(next(iter(top.submodule_search_locations)))
+    lines = (f"{one.relative_to(folder)} {sha256_of(one)}\n" for one in sorted(folder.rglob("*.py")))
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
 @cache

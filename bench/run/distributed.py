@@ -49,7 +49,7 @@ GENERATORS = ("default_generator", "cuda_generator")
 def differs_because(model: str) -> str | None:
     """Return why a model trained by several processes is not the one that a single process trains, or None."""
     entry = models.entry(model)
-    if entry.path is not None:
+    if entry.is_own:
         return "nothing is known of it"
     return None if entry.couples_windows is None else DIFFERENT[entry.couples_windows]
 

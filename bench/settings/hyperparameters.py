@@ -34,7 +34,7 @@ def checked(
     UsageError
         A value is of another type than the default, or out of bounds.
     """
-    bounded = models.entry(model).path is None
+    bounded = not models.entry(model).is_own
     found = {}
     for name, value in values.items():
         try:
