@@ -19,7 +19,7 @@ COMMANDS = {
     "compare": ("bench.cli.compare", "Show what differs between two sets of results."),
     "pack": ("bench.cli.pack", "Pack records, predictions and report into one archive."),
     "clean": ("bench.cli.clean", "Remove records by outcome, model or dataset; asks first."),
-    "list": ("bench.cli.listing", "Show models, datasets, presets or recipes."),
+    "list": ("bench.cli.listing", "Show models, datasets, presets, recipes or settings."),
     "data": ("bench.cli.data", "Prepare, verify, fetch, simulate, import, export or clean up datasets."),
     "explain": ("bench.cli.explain", "Show what a cell's key is made of, and where each value comes from."),
     "evaluate": ("bench.cli.evaluate", "Test a checkpoint of the published code on a dataset."),

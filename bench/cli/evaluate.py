@@ -8,9 +8,14 @@ from bench.cli.options import data_option, default_data
 
 
 @click.command("evaluate")
-@click.option("--weights", type=click.Path(path_type=Path, exists=True, dir_okay=False), required=True)
+@click.option(
+    "--weights",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    required=True,
+    help="A .pth file of the published code, or .safetensors with its tensor names.",
+)
 @click.option("--model", required=True, help="Name of the model that the checkpoint is of.")
-@click.option("--dataset", required=True)
+@click.option("--dataset", required=True, help="Name of the dataset whose test part is scored.")
 @click.option(
     "--set", "assignments", multiple=True, metavar="KEY=VALUE", help="The checkpoint's hyperparameters."
 )
@@ -34,6 +39,7 @@ def command(
     bench evaluate --weights checkpoint.pth --model medformer --dataset adftd --data DIR
     """
     from bench import datasets
+    from bench.results.aggregate import METRICS
     from bench.run.evaluation import evaluate_checkpoint
 
     root = data or default_data()
@@ -42,6 +48,6 @@ def command(
         weights, model, dataset, root, assignments=assignments, seed=seed, allow_skipped=allow_skipped
     )
     click.echo(f"{model} on {dataset}: {scores.n_windows} test windows of {scores.n_subjects} subjects")
-    for metric in ("accuracy", "precision", "recall", "f1", "auroc", "auprc"):
+    for metric in METRICS:
         value = getattr(scores, metric)
         click.echo(f"  {metric}: {'undefined' if value is None else f'{100 * value:.2f}'}")

@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,18 +16,23 @@ if TYPE_CHECKING:
 @grid_options
 @data_option
 @out_option
-def command(data: Path | None, out: Path | None, **options: str) -> None:
+@click.option(
+    "--ablation/--no-ablation", default=True, show_default=True, help="MedMamba's variants on ADFTD."
+)
+@click.option("--skip-missing", is_flag=True, help="Explain the datasets that are there.")
+def command(data: Path | None, out: Path | None, skip_missing: bool, **options: Any) -> None:
     """Show what the key of each cell is made of, and where each value comes from.
 
     \b
     bench explain --models medmamba --datasets ptb-xl --seeds 41 --data DIR
-    bench explain --models transformer --datasets ptb-xl --seeds 41 --set epochs=3
+    bench explain --models transformer --datasets ptb-xl --seeds 41 --set epochs=20
     """
     from bench.cli import grid
     from bench.cli.options import default_results
 
     request, _ = grid.split_request(options, data)
-    for planned in grid.planned_cells(request, data, out or default_results()):
+    results = out or default_results()
+    for planned in grid.planned_cells(request, data, results, skip_missing=skip_missing):
         settings = planned.settings
         click.echo(f"{settings.model} / {settings.dataset} / seed {settings.seed}: {planned.status}")
         if planned.cell is None:

@@ -8,12 +8,12 @@ import click
 
 @click.group("list")
 def command() -> None:
-    """Show models, datasets, presets or recipes.
+    """Show models, datasets, presets, recipes or settings.
 
     \b
     bench list models
     bench list models --dataset adftd --json
-    bench list datasets
+    bench list settings --model medmamba
     """
 
 
@@ -31,7 +31,11 @@ def _print(rows: list[dict[str, Any]], as_json: bool) -> None:
 @click.option("--dataset", help="Count parameters for this dataset's shape.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def list_models(dataset: str | None, as_json: bool) -> None:
-    """Show every model: family, source, notes; with a dataset its parameters in the forward pass and in all."""
+    """Show every model: family, source, notes; with a dataset its parameters in the forward pass and in all.
+
+    \b
+    bench list models --dataset adftd --json
+    """
     from bench.models import registry
 
     rows = []
@@ -59,7 +63,11 @@ def _protocol(model: str) -> str:
 @command.command("datasets")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def list_datasets(as_json: bool) -> None:
-    """Show every dataset's card: source, licence, task, counts, split, known problems."""
+    """Show every dataset's card: source, licence, task, counts, split, known problems.
+
+    \b
+    bench list datasets --json
+    """
     from dataclasses import asdict
 
     from bench import datasets
@@ -83,7 +91,11 @@ def list_datasets(as_json: bool) -> None:
 
 @command.command("presets")
 def list_presets() -> None:
-    """Show the presets of ``bench run --preset``."""
+    """Show what 'bench run --preset' takes.
+
+    \b
+    bench list presets
+    """
     from bench.settings.tables import preset, preset_names
 
     _print(
@@ -93,7 +105,11 @@ def list_presets() -> None:
 
 @command.command("recipes")
 def list_recipes() -> None:
-    """Show the training protocols of ``bench run --recipe``."""
+    """Show the training protocols, which 'bench run --recipe' takes.
+
+    \b
+    bench list recipes
+    """
     from bench.settings.tables import recipe, recipe_names
 
     rows = [
@@ -101,3 +117,17 @@ def list_recipes() -> None:
         for name in recipe_names()
     ]
     _print(rows, as_json=False)
+
+
+@command.command("settings")
+@click.option("--model", help="Show the hyperparameters of this model too.")
+def list_settings(model: str | None) -> None:
+    """Show what 'bench run --set' takes: values, meaning, and whose setting it is.
+
+    \b
+    bench list settings
+    bench list settings --model medmamba
+    """
+    from bench.settings.words import settings_in_words
+
+    _print([one._asdict() for one in settings_in_words(model)], as_json=False)

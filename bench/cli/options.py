@@ -59,7 +59,7 @@ def grid_options(function: Function) -> Function:
                 "assignments",
                 multiple=True,
                 metavar="KEY=VALUE",
-                help="Change a training, data or model setting, such as epochs=3. Repeatable.",
+                help="Change a setting, such as epochs=20; see 'bench list settings'. Repeatable.",
             ),
         ]
     ):

@@ -214,7 +214,8 @@ def parse_assignments(texts: tuple[str, ...]) -> dict[str, Any]:
         key, sign, value = text.partition("=")
         if not sign or not key:
             raise UsageError(f"--set {text!r}: expected key=value, for example --set epochs=20")
-        parsed[key] = _value(value)
+        # Of normalisation "none" is a value of its own.
+        parsed[key] = value if key == "normalisation" else _value(value)
     return parsed
 
 

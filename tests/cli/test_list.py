@@ -2,6 +2,7 @@
 
 import json
 
+from bench import datasets
 from bench.models import registry
 from tests.cli.conftest import Bench
 
@@ -19,7 +20,7 @@ def test_models_with_parameters_of_a_dataset(bench: Bench) -> None:
 
 def test_every_dataset_has_a_card(bench: Bench) -> None:
     cards = {card["name"]: card for card in json.loads(bench("list", "datasets", "--json").out)}
-    assert len(cards) == 7
+    assert set(cards) == set(datasets.names())
     for card in cards.values():
         for part in ("licence", "citation", "task", "homepage", "split_rule", "known_problems"):
             assert card[part], f"{card['name']} has no {part}"
@@ -28,6 +29,12 @@ def test_every_dataset_has_a_card(bench: Bench) -> None:
 def test_recipes_and_presets(bench: Bench) -> None:
     assert "published" in bench("list", "recipes").out
     assert "demo" in bench("list", "presets").out
+
+
+def test_settings_are_listed_with_a_models_own(bench: Bench) -> None:
+    out = bench("list", "settings", "--model", "patchtst").out
+    assert "warmup_epochs" in out
+    assert "patch_len" in out
 
 
 def test_doctor_says_what_is_found_and_missing(bench: Bench, data) -> None:

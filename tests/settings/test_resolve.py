@@ -201,6 +201,10 @@ def test_assignments_are_typed() -> None:
     }
 
 
+def test_none_switches_the_normalisation_off() -> None:
+    assert settle(**parse_assignments(("normalisation=none",))).data.normalisation == "none"
+
+
 def test_an_assignment_needs_an_equals_sign() -> None:
     with pytest.raises(UsageError, match="expected key=value"):
         parse_assignments(("epochs",))
