@@ -150,65 +150,74 @@ def _fetch_files(
     folder.mkdir(parents=True, exist_ok=True)
     if isinstance(content, FileTable):
         wanted, digest = read_table(content.path), None
+        differing = _differing(wanted, folder, replace)
     else:
-        listed = _fetch_list(found, content, folder, tally)
-        wanted = [one for one in listed if is_wanted(one.path, content.include)]
-        if not wanted:
-            raise DataError(f"{folder / content.path}: lists none of {', '.join(content.include)}")
-        digest = sha256_of(folder / content.path)
-    present = [one for one in wanted if (folder / one.path).exists()]
-    differing = _differing(present, folder)
-    if differing and not replace:
-        some = ", ".join(one.path for one in differing[:3]) + (", ..." if len(differing) > 3 else "")
-        raise DataError(
-            f"{folder}: {len(differing)} of {len(present)} files that are there do not have the publisher's checksum "
-            f"({some}): damaged, or of another version; fetch them again with --replace, or give another --data folder"
-        )
-    missing = [one for one in wanted if one not in present] + differing
+        with _arriving_list(found, content, folder, tally) as listing:
+            text = listing.read_text(encoding="utf-8", errors="replace")
+            listed = parse_checksums(text, address_of(found, content.path))
+            wanted = [one for one in listed if is_wanted(one.path, content.include)]
+            if not wanted:
+                raise DataError(f"{found.address}{content.path}: lists none of {', '.join(content.include)}")
+            digest = sha256_of(listing)
+            differing = _differing(wanted, folder, replace)
+    present = {one.path for one in wanted if (folder / one.path).exists()}
+    missing = [one for one in wanted if one.path not in present] + differing
     _require_room(folder, found.n_bytes * len(missing) // len(wanted))
-    for one in present:
-        tally.set(address_of(found, one.path), (folder / one.path).stat().st_size)
+    for one in wanted:
+        if one.path in present:
+            tally.set(address_of(found, one.path), (folder / one.path).stat().st_size)
     if missing:
         _download(found, missing, folder, tally)
     _write_note(found, folder, content.path, digest)
     return Fetched(folder, len(wanted), len(present) - len(differing), len(differing), digest)
 
 
-def _fetch_list(found: Source, content: ChecksumList, folder: Path, tally: "_Tally") -> list[RemoteFile]:
-    """Fetch the publisher's list; the one that is there is replaced by one that can be read, or stays."""
+@contextmanager
+def _arriving_list(found: Source, content: ChecksumList, folder: Path, tally: "_Tally") -> Iterator[Path]:
+    """Give the publisher's list; a new one takes the place of an old one when the block ends well."""
     path = folder / content.path
     # Without a checksum of its own a list from an earlier run may be another version's.
-    if content.sha256 is None or not path.exists() or sha256_of(path) != content.sha256:
-        arriving = path.with_name(f"{path.name}.new")
+    if content.sha256 is not None and path.exists() and sha256_of(path) == content.sha256:
+        yield path
+        return
+    arriving = path.with_name(f"{path.name}.new")
+    arriving.unlink(missing_ok=True)
+    address = address_of(found, content.path)
+    _download(found, [RemoteFile(arriving.name, content.sha256)], folder, tally, address=address)
+    try:
+        yield arriving
+        arriving.replace(path)
+    finally:
         arriving.unlink(missing_ok=True)
-        address = address_of(found, content.path)
-        _download(found, [RemoteFile(arriving.name, content.sha256)], folder, tally, address=address)
-        try:
-            parse_checksums(arriving.read_text(encoding="utf-8", errors="replace"), address)
-            arriving.replace(path)
-        finally:
-            arriving.unlink(missing_ok=True)
-    return parse_checksums(path.read_text(encoding="utf-8", errors="replace"), str(path))
 
 
-def _differing(present: Sequence[RemoteFile], folder: Path) -> list[RemoteFile]:
-    """Return the files whose checksum is known and differs."""
+def _differing(wanted: Sequence[RemoteFile], folder: Path, replace: bool) -> list[RemoteFile]:
+    """Return the files that are there with another checksum; refuse them unless they may be replaced."""
+    present = [one for one in wanted if (folder / one.path).exists()]
     with ThreadPoolExecutor(CONNECTIONS) as pool:
-        digests = pool.map(lambda one: sha256_of(folder / one.path), present)
-        return [
-            one
-            for one, digest in zip(present, digests, strict=True)
-            if one.sha256 is not None and digest != one.sha256
-        ]
+        digests = list(pool.map(lambda one: sha256_of(folder / one.path), present))
+    differing = [
+        one
+        for one, digest in zip(present, digests, strict=True)
+        if one.sha256 is not None and digest != one.sha256
+    ]
+    if differing and not replace:
+        some = ", ".join(one.path for one in differing[:3]) + (", ..." if len(differing) > 3 else "")
+        raise DataError(
+            f"{folder}: {len(differing)} of {len(present)} files that are there do not have the publisher's checksum "
+            f"({some}): damaged, or of another version; fetch them again with --replace, or give another --data folder"
+        )
+    return differing
 
 
 def _write_note(found: Source, folder: Path, path: str, digest: str | None) -> None:
     """Note in the folder what was fetched from where, so that two people can compare it."""
     note = {
         "dataset": found.name,
-        "address": address_of(found, path) if digest else found.address,
+        "address": found.address,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "sha256": digest or f"of every file, known beforehand ({path})",
+        "path": path,
+        "sha256": digest,
     }
     with atomic_file(folder / NOTE_NAME) as temporary:
         temporary.write_text(json.dumps(note, indent=1) + "\n", encoding="utf-8")

@@ -87,10 +87,12 @@ def test_damaged_file_is_fetched_again_when_asked(ptb: Site, tmp_path: Path) -> 
 
 def test_file_of_another_version_is_not_replaced_unasked(ptb: Site, tmp_path: Path) -> None:
     (tmp_path / "ptb").mkdir()
-    (tmp_path / "ptb" / "RECORDS").write_bytes(b"of another version")
+    for name in ("RECORDS", "SHA256SUMS.txt"):
+        (tmp_path / "ptb" / name).write_bytes(b"of another version")
     with pytest.raises(DataError, match=r"1 of 1 files .* \(RECORDS\): .* another version; .*--replace"):
         fetch.fetch("ptb", tmp_path, base_address=ptb.address)
-    assert (tmp_path / "ptb" / "RECORDS").read_bytes() == b"of another version"
+    found = {path.name: path.read_bytes() for path in (tmp_path / "ptb").iterdir()}
+    assert found == dict.fromkeys(("RECORDS", "SHA256SUMS.txt"), b"of another version")
     assert "patient001/s0001_re.dat" not in [path for path, _ in ptb.requests]
 
 
@@ -111,7 +113,7 @@ def test_what_was_fetched_is_noted_with_its_checksum(ptb: Site, tmp_path: Path) 
     done = fetch.fetch("ptb", tmp_path, base_address=ptb.address)
     note = json.loads((done.folder / "FETCHED.json").read_text())
     assert note["sha256"] == done.sha256 == checksum(ptb.answers["SHA256SUMS.txt"].content)
-    assert note["address"] == f"{ptb.address}SHA256SUMS.txt"
+    assert (note["address"], note["path"]) == (ptb.address, "SHA256SUMS.txt")
 
 
 def test_wrong_checksum_leaves_no_file(ptb: Site, tmp_path: Path) -> None:
