@@ -74,7 +74,7 @@ def main(debug: bool) -> None:
     \b
     bench run --preset demo                              minutes, simulated data
     bench run --models all --datasets all --data DIR     the whole protocol
-    bench run --models medmamba,transformer --datasets ptb-xl --seeds 41 --set epochs=3
+    bench run --models medmamba,transformer --datasets ptb-xl --seeds 41 --set epochs=20
     bench report --out results
 
     Exit code: 0 all done, 1 some cell failed, 2 bad input or usage, 130 interrupted.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bench.cli.options import data_option, default_results, grid_options, out_option
+from bench.cli.options import data_option, default_results, device_option, grid_options, out_option
 from bench.errors import UsageError
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @grid_options
 @data_option
 @out_option
-@click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto", show_default=True)
+@device_option
 @click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True, help="Per process.")
 @click.option("--deterministic", is_flag=True, help="On CUDA: deterministic algorithms only; recorded.")
 def command(

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from bench.cli.options import data_option, default_results, out_option, report_folder
+from bench.cli.options import data_option, default_results, device_option, out_option, report_folder
 
 
 @click.command("efficiency")
@@ -19,7 +19,7 @@ from bench.cli.options import data_option, default_results, out_option, report_f
     "--train-batch", default="32", show_default=True, help="Windows in a step of training; or none."
 )
 @click.option("--preset", default="paper", show_default=True, help="Sizes of the models.")
-@click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto", show_default=True)
+@device_option
 @click.option("--threads", type=click.IntRange(min=1), help="CPU threads. [default: all cores]")
 @click.option(
     "--time-limit",

@@ -45,6 +45,17 @@ def out_option(function: Function) -> Function:
     )(function)
 
 
+def device_option(function: Function) -> Function:
+    """Add ``--device``."""
+    return click.option(
+        "--device",
+        type=click.Choice(["auto", "cpu", "cuda"]),
+        default="auto",
+        show_default=True,
+        help="Where models run; auto: CUDA where there is some.",
+    )(function)
+
+
 def grid_options(function: Function) -> Function:
     """Add the options that choose cells and their settings."""
     for option in reversed(

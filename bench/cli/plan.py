@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bench.cli.options import data_option, default_results, grid_options, out_option
+from bench.cli.options import data_option, default_results, device_option, grid_options, out_option
 
 if TYPE_CHECKING:
     from bench.plan.grid import PlannedCell
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 @grid_options
 @data_option
 @out_option
-@click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto", show_default=True)
+@device_option
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Cells at once.")
 @click.option(
     "--threads", type=click.IntRange(min=1), default=1, show_default=True, help="CPU threads per cell."

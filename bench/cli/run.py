@@ -5,7 +5,14 @@ from typing import Any
 
 import click
 
-from bench.cli.options import data_option, default_results, grid_options, out_option, report_folder
+from bench.cli.options import (
+    data_option,
+    default_results,
+    device_option,
+    grid_options,
+    out_option,
+    report_folder,
+)
 from bench.cli.report import render_and_print
 
 
@@ -13,7 +20,7 @@ from bench.cli.report import render_and_print
 @grid_options
 @data_option
 @out_option
-@click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto", show_default=True)
+@device_option
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Cells at once.")
 @click.option(
     "--threads",
@@ -24,7 +31,13 @@ from bench.cli.report import render_and_print
     "--cell-timeout", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="Per cell."
 )
 @click.option("--shard", metavar="I/N", help="Only every N-th cell, from the I-th: for job arrays.")
-@click.option("--backend", type=click.Choice(["local", "ray"]), default="local", show_default=True)
+@click.option(
+    "--backend",
+    type=click.Choice(["local", "ray"]),
+    default="local",
+    show_default=True,
+    help="Processes of this machine, or tasks of a Ray cluster.",
+)
 @click.option("--address", help="Of the Ray cluster. [default: a local one]")
 @click.option("--deterministic", is_flag=True, help="On CUDA: deterministic algorithms only; recorded.")
 @click.option(
@@ -47,7 +60,7 @@ def command(data: Path | None, out: Path | None, dry_run: bool, **options: Any) 
 
     \b
     bench run --preset demo
-    bench run --models medmamba,transformer --datasets ptb-xl --data DIR --seeds 41 --set epochs=3
+    bench run --models medmamba,transformer --datasets ptb-xl --data DIR --seeds 41 --set epochs=20
     bench run --models all --datasets all --data DIR --jobs 2
     """
     from bench.cli import grid

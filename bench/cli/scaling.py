@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from bench.cli.options import data_option, default_results, out_option, report_folder
+from bench.cli.options import data_option, default_results, device_option, out_option, report_folder
 
 
 @click.command("scaling")
@@ -13,7 +13,7 @@ from bench.cli.options import data_option, default_results, out_option, report_f
 @click.option("--dataset", default="adftd", show_default=True, help="Whose channels, classes and settings.")
 @click.option("--lengths", default="128,256,512,1024,2048,4096", show_default=True, help="Steps of a window.")
 @click.option("--batch", type=click.IntRange(min=1), default=4, show_default=True, help="Windows at once.")
-@click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto", show_default=True)
+@device_option
 @click.option("--threads", type=click.IntRange(min=1), help="CPU threads. [default: all cores]")
 @click.option(
     "--time-limit",
