@@ -21,8 +21,8 @@ REVISION = 1
 REFERENCE = ReferenceNames(
     renames={
         r"enc_embedding\.value_embedding\.tokenConv\.weight": "embedding.token.weight",
-        r"((tau|delta)_learner\.series_conv\.weight)": r"\1",
-        r"((tau|delta)_learner\.backbone\.\d+\.(weight|bias))": r"\1",
+        r"(tau|delta)_learner\.series_conv\.weight": r"\1_learner.series_conv.weight",
+        r"(tau|delta)_learner\.backbone\.(\d+)\.(weight|bias)": r"\1_learner.backbone.\2.\3",
         **ENCODER_RENAMES,
         **HEAD_RENAMES,
     }

@@ -13,8 +13,8 @@ from bench.errors import ModelError
 # Deterministic tables and the never-called calendar embedding, in nearly every published transformer.
 ALWAYS_UNUSED = (r".*position_embedding\.pe", r".*temporal_embedding\.embed\.weight")
 
-
 SAME_SETTINGS = "build the model with the checkpoint's settings"
+WHOLE = f"is the checkpoint whole? If so, {SAME_SETTINGS}"
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,8 @@ class ReferenceNames:
     Attributes
     ----------
     renames
-        Regular expression over a whole published name -> our name, with group references such as ``\1``.
+        Regular expression over a whole published name -> our name, with group references such as ``\1``. Groups are
+        not nested and nothing but a group or ``\d+`` is variable, so that names are found the other way round too.
         ``name@0``, ``name@1``, ... are parts of one tensor of ours, joined along the first axis in that order.
     unused
         Regular expressions of published tensors that take no part in classification: expected and skipped.
@@ -43,9 +44,35 @@ class ReferenceNames:
                 return re.sub(pattern, name, published)
         return None
 
+    def published(self, ours: str) -> dict[int, str]:
+        """Return the published name of each part of our tensor; empty where the rules don't tell."""
+        found: dict[int, str] = {}
+        for pattern, name in self.renames.items():
+            whole, _, part = name.partition("@")
+            match = re.fullmatch(_as_pattern(whole), ours)
+            if match is None:
+                continue
+            groups = iter(range(1, re.compile(pattern).groups + 1))
+            filled = re.sub(
+                r"\([^()]*\)", lambda _, m=match, g=groups: m.groupdict().get(f"_{next(g)}", ""), pattern
+            )
+            published = filled.replace(r"\d+", "0").replace("\\.", ".")
+            if self.ours(published) == ours + name[len(whole) :]:
+                found.setdefault(int(part or 0), published)
+        return found
+
     def is_unused(self, published: str) -> bool:
         """Tell whether a published tensor is known to take no part in classification."""
         return any(re.fullmatch(pattern, published) for pattern in (*ALWAYS_UNUSED, *self.unused))
+
+
+def _as_pattern(name: str) -> str:
+    r"""Return what matches the names that a replacement such as ``layers.\1.\2`` gives, references as groups."""
+    texts, references = re.split(r"\\\d", name), re.findall(r"\\(\d)", name)
+    groups = (
+        f"(?P<_{one}>.+)" if one not in references[:i] else f"(?P=_{one})" for i, one in enumerate(references)
+    )
+    return "".join(re.escape(text) + group for text, group in zip(texts, [*groups, ""], strict=True))
 
 
 def translate(state_dict: Mapping[str, Tensor], names: ReferenceNames) -> dict[str, Tensor]:
@@ -54,7 +81,7 @@ def translate(state_dict: Mapping[str, Tensor], names: ReferenceNames) -> dict[s
     Raises
     ------
     ModelError
-        A published tensor is unknown, or two that must be equal (shared ones) differ.
+        A published tensor is unknown, a part of one of ours is missing, or two that must be equal (shared ones) differ.
     """
     parts: dict[str, dict[int, Tensor]] = defaultdict(dict)
     for published, tensor in state_dict.items():
@@ -69,10 +96,15 @@ def translate(state_dict: Mapping[str, Tensor], names: ReferenceNames) -> dict[s
         known = parts[name].setdefault(int(part or 0), tensor)
         if known is not tensor and not torch.equal(known, tensor):
             raise ModelError(f"reference weights: '{published}' should equal its shared copies and does not")
-    return {
-        name: torch.cat([found[i] for i in sorted(found)]) if len(found) > 1 else found[min(found)]
-        for name, found in parts.items()
-    }
+    return {name: _joined(name, found, names) for name, found in parts.items()}
+
+
+def _joined(name: str, found: Mapping[int, Tensor], names: ReferenceNames) -> Tensor:
+    """Return our tensor from all of its parts."""
+    for part, published in names.published(name).items():
+        if part not in found:
+            raise ModelError(f"reference weights: no tensor '{published}', a part of our '{name}'; {WHOLE}")
+    return torch.cat([found[part] for part in sorted(found)]) if len(found) > 1 else found[0]
 
 
 def load(model: nn.Module, state_dict: Mapping[str, Tensor], names: ReferenceNames) -> None:
@@ -94,8 +126,9 @@ def load(model: nn.Module, state_dict: Mapping[str, Tensor], names: ReferenceNam
         if name in names.ours_only:
             translated.setdefault(name, tensor)
         if name not in translated:
+            published = names.published(name).get(0, "?")
             raise ModelError(
-                f"reference weights: nothing given for our tensor '{name}' {tuple(tensor.shape)}"
+                f"reference weights: no tensor '{published}' for our '{name}' {tuple(tensor.shape)}; {WHOLE}"
             )
         translated[name] = _fitted(name, translated[name], tensor)
     left_over = sorted(set(translated) - set(own))
