@@ -1,10 +1,13 @@
 import subprocess
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 from click.testing import CliRunner, Result
 
+from bench.cli import grid
 from bench.cli import measuring as commands
 from bench.cli.analyze import ANALYSES
 from bench.cli.analyze import command as analyze
@@ -19,6 +22,7 @@ from bench.cli.measuring import (
     place_of,
     scaling_plan_of,
 )
+from bench.cli.run import command as run
 from bench.errors import UsageError
 from bench.measure.efficiency import key_of
 from bench.measure.exclusive import BusyError, training
@@ -27,6 +31,7 @@ from bench.measure.request import subject_of, task_of
 from bench.models import registry
 from bench.results.efficiency import EfficiencyRecord, read_efficiency, write_efficiency
 from bench.results.scaling import read_scaling
+from bench.run.grid import Summary
 from tests.reports.efficiency_records import make_record
 
 TINY = ["--models", "transformer,itransformer", "--preset", "demo", "--device", "cpu", "--threads", "1"]
@@ -95,9 +100,10 @@ def test_scaling_refuses_while_cells_train(tmp_path: Path) -> None:
 
 
 def test_writes_the_report_beside_the_records(measured: tuple[Path, Result]) -> None:
+    """Without a figure: models of demo size have no score but that of records, of which there are none."""
     out, _ = measured
     assert (out / "report" / "tables" / "efficiency-speed.md").exists()
-    assert (out / "report" / "figures" / "efficiency-adftd-script-cpu.png").exists()
+    assert not (out / "report" / "figures").exists()
 
 
 def test_refuses_while_cells_train(tmp_path: Path) -> None:
@@ -268,3 +274,59 @@ def test_options_of_efficiency_need_no_torch() -> None:
         "sys.exit('torch' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 0
+
+
+class Asked(NamedTuple):
+    """What ``bench run`` has measured after its cells."""
+
+    models: tuple[str, ...]
+    device: str
+    threads: int | None
+
+
+@pytest.fixture
+def after_the_cells(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Callable[..., tuple[list[Asked], bool]]:
+    """Return a function that runs ``bench run`` with cells that end at once: what is measured, whether it reports."""
+
+    def run_with(*arguments: str, outcomes: dict[str, int]) -> tuple[list[Asked], bool]:
+        asked: list[Asked] = []
+        rendered: list[Path] = []
+
+        def measure(_out: Path, names: Sequence[str], *_: str, device: str, threads: int | None) -> None:
+            asked.append(Asked(tuple(names), device, threads))
+
+        monkeypatch.setattr(commands, "measure_missing", measure)
+        monkeypatch.setattr(grid, "ready_data", lambda *_: tmp_path)
+        monkeypatch.setattr(grid, "run_cells", lambda *_: Summary(outcomes))
+        monkeypatch.setattr("bench.cli.run.render_and_print", lambda out, _: rendered.append(out))
+        CliRunner().invoke(
+            run, ["--out", str(tmp_path), "--datasets", "adftd", *arguments], catch_exceptions=False
+        )
+        return asked, bool(rendered)
+
+    return run_with
+
+
+def test_run_of_all_models_measures_them_where_it_ran(after_the_cells: Callable[..., Any]) -> None:
+    asked, rendered = after_the_cells(
+        "--models", "all,medmamba", "--device", "cpu", "--threads", "2", outcomes={"ok": 1}
+    )
+    ((names, device, threads),) = asked
+    assert set(registry.names(all_only=True)) <= set(names)
+    assert (device, threads, rendered) == ("cpu", 2, True)
+
+
+def test_run_measures_on_all_cores_unless_told(after_the_cells: Callable[..., Any]) -> None:
+    asked, _ = after_the_cells("--models", "transformer", "--efficiency", outcomes={"ok": 1})
+    assert asked == [Asked(("transformer",), "auto", None)]
+
+
+def test_run_of_some_models_measures_nothing_unasked(after_the_cells: Callable[..., Any]) -> None:
+    assert after_the_cells("--models", "transformer", outcomes={"ok": 1}) == ([], True)
+
+
+def test_run_that_stopped_at_a_failure_measures_nothing(after_the_cells: Callable[..., Any]) -> None:
+    arguments = ("--models", "transformer", "--efficiency", "--fail-fast")
+    assert after_the_cells(*arguments, outcomes={"ok": 1, "failed": 1}) == ([], True)

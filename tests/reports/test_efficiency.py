@@ -3,9 +3,10 @@ from pathlib import Path
 
 import pytest
 
-from bench.reports.efficiency import efficiency_report, write_report
+from bench.reports.efficiency import efficiency_report
 from bench.reports.efficiency_panels import panels
 from bench.reports.efficiency_tables import cost_table, ratio_table, speed_table, spread_table, three_digits
+from bench.reports.files import write_report
 from bench.reports.table import Cell, Table
 from bench.results.efficiency import Condition, EfficiencyRecord, read_efficiency, write_efficiency
 from tests.reports.efficiency_records import make_condition, make_record, make_session
