@@ -7,12 +7,16 @@ from bench.results.claims import Entry, cell_claims, tally
 
 _CAPTION = (
     "Verdicts are computed: first from the paper's own numbers, then from records. Reproduced: at most one published "
-    "standard deviation away, or every comparison as claimed; within bounds: at most two"
+    "standard deviation away, or every comparison as claimed; within bounds: at most two. Leads, losses and changes go "
+    "by their own deviation over seeds, and are contradicted when measured with the other sign"
 )
 
 
 def claims_table(entries: Sequence[Entry], name: str) -> Table:
-    """Return the claims of text, figures and captions; the printed cells of tables are counted in the caption."""
+    """Return the claims of text, figures and captions by verdict, in the order of the paper within each.
+
+    The printed cells of tables are counted in the caption.
+    """
     cells = {claim.id for claim in cell_claims()}
     of_text = [entry for entry in entries if entry.claim.id not in cells]
     of_cells = [entry for entry in entries if entry.claim.id in cells]
@@ -20,7 +24,14 @@ def claims_table(entries: Sequence[Entry], name: str) -> Table:
         name=name,
         title="Claims of the paper",
         columns=("stated", "verdict", "evidence", "tested by"),
-        blocks=(Block("", tuple(_row(entry) for entry in of_text)),),
+        blocks=tuple(
+            Block(
+                f"{verdict.value}: {number}",
+                tuple(_row(one) for one in of_text if one.ruling.verdict is verdict),
+            )
+            for verdict, number in tally(of_text).items()
+            if number
+        ),
         caption=(
             f"{len(of_text)} claims of text, figures and captions: {_counts(of_text)}. Besides these, {len(of_cells)} "
             f"printed cells of tables: {_counts(of_cells)}. {_CAPTION}."

@@ -96,7 +96,7 @@ def test_verdict_of_one_score(measured: float | None, void: str, verdict: str) -
         (Grid(seeds=SEEDS, datasets=("ptb",), recipe="medformer"), "recipe medformer"),
         (
             Grid(seeds=SEEDS, datasets=("ptb",), preset="quick"),
-            "changed epochs=10",
+            "changed epochs=10, warmup_epochs=1",
         ),
     ],
     ids=["the paper's", "seeds", "excerpt", "recipe", "settings"],
@@ -206,6 +206,14 @@ def test_ledger_table_counts_every_claim(paper_grid: list[Record], tmp_path: Pat
     assert len(whole.rows) == len(text_claims()) + len(cell_claims())
     for verdict, number in tally(entries).items():
         assert not number or f"{number} {verdict.value}" in whole.caption
+
+
+def test_ledger_table_is_grouped_by_verdict(paper_grid: list[Record], tmp_path: Path) -> None:
+    entries = ledger(make_judges(tmp_path, [with_published_scores(paper_grid)]))
+    blocks = {block.heading: block.rows for block in claims_table(entries, "claims").blocks}
+    rows = blocks["contradicted by the paper's own tables: 7"]
+    assert len(rows) == 7
+    assert {row.cells[1].text for row in rows} == {Verdict.CONTRADICTED_BY_PAPER.value}
 
 
 def test_ledger_rows_have_verdict_evidence_and_command(paper_grid: list[Record], tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ says so. Excerpts and simulations decide nothing.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
 
 from bench.reports.judges.rulings import comparison_ruling
 from bench.reports.suite import Study, Suite, short_name
@@ -14,7 +13,13 @@ from bench.results.claim_checks import Verdict
 from bench.results.claims import Claim, Ruling
 from bench.results.record import DataDescription
 
-_COUNTS = ("n_subjects", "n_windows", "n_classes", "n_channels", "n_times")
+_COUNTS = {
+    "n_subjects": "subjects",
+    "n_windows": "windows",
+    "n_classes": "classes",
+    "n_channels": "channels",
+    "n_times": "steps",
+}
 _OF_WHOLENESS = {"n_subjects", "n_windows"}
 _PER_CHANNEL = ("window", "channel")
 
@@ -49,10 +54,12 @@ class DataJudge:
         if study is None:
             return None
         counted = _counted(study.record.data)
-        shown = ", ".join(f"{name} {counted[name]:,}, stated {value:,}" for name, value in counts.items())
+        shown = ", ".join(
+            f"{counted[name]:,} {_COUNTS[name]} (stated {value:,})" for name, value in counts.items()
+        )
         wrong = [name for name, value in counts.items() if counted[name] != value]
         if not wrong and counts.keys() & _OF_WHOLENESS:
-            shown += " (agrees by construction: data with other numbers would count as an excerpt)"
+            shown += "; agrees by construction: data with other numbers would count as an excerpt"
         return _ruled([_void(study)], shown, not wrong)
 
     def _shares(self, dataset: str, shares: Mapping[str, float]) -> Ruling | None:
@@ -76,9 +83,9 @@ class DataJudge:
         study = self.studies.get(dataset)
         if study is None:
             return None
-        found: Mapping[str, Any] = study.record.data.parts
-        shown = ", ".join(f"{name} {found[name].n_subjects}" for name in subjects)
-        holds = all(found[name].n_subjects == number for name, number in subjects.items())
+        found = {str(name): part.n_subjects for name, part in study.record.data.parts.items()}
+        shown = ", ".join(f"{name} {found[name]}" for name in subjects)
+        holds = all(found[name] == number for name, number in subjects.items())
         return _ruled([_void(study), _split_void(study)], f"subjects: {shown}", holds)
 
     def _disjoint(self) -> Ruling | None:

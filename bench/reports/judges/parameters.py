@@ -28,13 +28,14 @@ class ParametersJudge:
         about = claim.about
         if "ratio" in about:
             larger, smaller = about["models"]
-            found = {
+            ratios: dict[Width, float] = {
                 width: c[larger] / c[smaller]
                 for width, c in self.counts.items()
                 if {larger, smaller} <= c.keys()
             }
-            return _ruling(found, about["ratio"], "times")
-        found = {width: c[about["model"]] for width, c in self.counts.items() if about["model"] in c}
+            return _ruling(ratios, about["ratio"], "times")
+        model = about["model"]
+        found: dict[Width, float] = {width: c[model] for width, c in self.counts.items() if model in c}
         return _ruling(found, about["millions"], "million")
 
 
