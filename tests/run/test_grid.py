@@ -1,0 +1,59 @@
+"""What a run keeps and removes at the top of its results folder."""
+
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from filelock import FileLock
+
+from bench.datasets import prepare
+from bench.plan.grid import PlannedCell, plan
+from bench.plan.planned import read_planned, write_planned
+from bench.plan.request import make_request
+from bench.results.store import CellFolder
+from bench.run.grid import OLD_S, _planned_by_others, sweep_old
+from tests.run.conftest import OWN
+
+
+def cells(data: Path, out: Path, model: str) -> Sequence[PlannedCell]:
+    request = make_request(
+        models_text=f"{OWN}:{model}",
+        datasets_text="uci-har",
+        seeds_text="41",
+        preset_name="paper",
+        recipe_name="medmamba",
+        assignments=(),
+    )
+    return plan(request, {"uci-har": prepare("uci-har", data)}, out)
+
+
+def test_what_another_run_is_doing_stays_in_the_list_of_planned_cells(data: Path, tmp_path: Path) -> None:
+    first, second = (cells(data, tmp_path, model) for model in ("Good", "Raises"))
+    write_planned(tmp_path, first)
+    (name,) = read_planned(tmp_path)
+    folder = CellFolder.of(tmp_path, name.cell, name.key)
+    folder.path.mkdir(parents=True)
+    with FileLock(folder.lock):
+        write_planned(tmp_path, second, beside=_planned_by_others(tmp_path))
+    assert [one.cell.model for one in read_planned(tmp_path)] == ["own_models.Good", "own_models.Raises"]
+    write_planned(tmp_path, second, beside=_planned_by_others(tmp_path))
+    assert [one.cell.model for one in read_planned(tmp_path)] == ["own_models.Raises"]
+
+
+def test_files_of_a_killed_run_are_removed_and_those_of_a_live_one_are_not(tmp_path: Path) -> None:
+    old, new = [tmp_path / ".planned.json.a.tmp", tmp_path / ".shared-a"], tmp_path / ".shared-b"
+    for path in (*old, new):
+        path.touch()
+    for path in old:
+        os.utime(path, (0, time.time() - OLD_S - 1))
+    sweep_old(tmp_path)
+    assert list(tmp_path.iterdir()) == [new]
+
+
+def test_a_cell_keeps_its_key_when_its_code_changes(data: Path, tmp_path: Path) -> None:
+    (planned,) = cells(data, tmp_path, "Good")
+    assert planned.cell is not None
+    later = replace(planned.cell, revisions={"model": "other", "trainer": 1})
+    assert later.key != planned.cell.key
