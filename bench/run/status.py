@@ -9,7 +9,7 @@ from typing import Literal
 from bench.errors import RecordError
 from bench.plan.planned import read_planned
 from bench.results.record import CellName
-from bench.results.store import CellFolder, read_record
+from bench.results.store import CellFolder, is_complete, read_record
 from bench.run.claim import is_held
 from bench.run.failure import last_lines
 
@@ -39,8 +39,10 @@ class CellStatus:
         return f"{self.name.model} / {self.name.dataset} / seed {self.name.seed}"
 
 
-def cell_statuses(out: Path) -> list[CellStatus]:
-    """Return the status of every cell that the last run asked for or that has a folder; hashes are not checked.
+def cell_statuses(out: Path, *, hashed: bool = False) -> list[CellStatus]:
+    """Return the status of every cell that the last run asked for or that has a folder.
+
+    Files that a record names are looked for, and read to compare their hashes if asked, which takes long.
 
     Raises
     ------
@@ -49,7 +51,7 @@ def cell_statuses(out: Path) -> list[CellStatus]:
     """
     cells = {CellFolder.of(out, one.cell, one.key).path: one.cell for one in read_planned(out)}
     cells |= dict(_folders(out))
-    return [_status(CellFolder(path), name) for path, name in cells.items()]
+    return [_status(CellFolder(path), name, hashed) for path, name in cells.items()]
 
 
 def _folders(out: Path) -> Iterator[tuple[Path, CellName]]:
@@ -63,7 +65,7 @@ def _folders(out: Path) -> Iterator[tuple[Path, CellName]]:
             )
 
 
-def _status(folder: CellFolder, name: CellName) -> CellStatus:
+def _status(folder: CellFolder, name: CellName, hashed: bool) -> CellStatus:
     if is_held(folder):
         return CellStatus(name, folder, "running", "unfinished", _last_line(folder))
     if not folder.record.exists():
@@ -77,8 +79,12 @@ def _status(folder: CellFolder, name: CellName) -> CellStatus:
     missing = [file for file in record.files if not (folder.path / file).is_file()]
     if missing:
         return CellStatus(name, folder, "to do", "damaged", f"{', '.join(missing)} is gone")
+    if hashed and not is_complete(folder, record):
+        return CellStatus(name, folder, "to do", "damaged", "a file is not what its record says")
     if record.is_done:
-        return CellStatus(name, folder, "done", record.outcome)
+        others = sorted(path.name for path in folder.path.glob("differs-*.json"))
+        note = f"another process found other scores: {', '.join(others)}" if others else ""
+        return CellStatus(name, folder, "done", record.outcome, note)
     error = record.error
     return CellStatus(
         name, folder, "failed", record.outcome, f"{error.kind}: {error.message}" if error else ""

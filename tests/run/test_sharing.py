@@ -7,10 +7,11 @@ import multiprocessing
 import os
 import threading
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from filelock import FileLock
@@ -18,13 +19,12 @@ from filelock import FileLock
 from bench.results.record import Failure
 from bench.run.claim import NO_LOCKS, claim, is_held
 from bench.run.ended import Ended
-from bench.run.failure import record_failure, write_failure
+from bench.run.failure import record_failure
 from bench.run.gpus import least_used, visible_gpus
 from bench.run.job import Job
-from bench.run.pool import Finished, Started, run_jobs
+from bench.run.pool import Finished, Started, _fail, _Running, _Waiting, run_jobs
 from bench.run.worker import teller
 from tests.run.conftest import Run, jobs_of
-from tests.run.test_parent import wait_for
 
 HELD_S = 4.0
 
@@ -136,22 +136,25 @@ def test_what_another_run_found_failing_meanwhile_is_not_trained_again(
     assert record.read_bytes() == before
 
 
-def test_a_cell_that_another_run_takes_up_after_a_timeout_is_waited_for(data: Path, tmp_path: Path) -> None:
-    (job,) = jobs_of(data, tmp_path / "r", "Sleeps", sets=("sleep_s=6",))
-    lock = FileLock(job.folder.lock, thread_local=False)
-
-    def take_when_free() -> None:
-        wait_for(job.folder.log.exists, "the worker")
-        with lock:
-            time.sleep(1.0)
-            write_failure(job, "diverged", Failure(kind="Other", message="run"), datetime.now(UTC))
-
-    thread = threading.Thread(target=take_when_free)
-    thread.start()
-    events = list(run_jobs([job], n_workers=1, timeout_s=5.0))
-    thread.join()
-    (ended,) = [one.ended for one in events if isinstance(one, Finished)]
-    assert ended.outcome == "diverged", ended
+def test_a_failure_of_a_cell_that_another_run_holds_is_not_recorded_but_waited_for(
+    data: Path, tmp_path: Path
+) -> None:
+    (job,) = jobs_of(data, tmp_path / "r", "Good")
+    job.folder.path.mkdir(parents=True)
+    process, events = mock.Mock(), mock.Mock()
+    queue: deque[_Waiting] = deque()
+    with FileLock(job.folder.lock):
+        told = list(
+            _fail(
+                _Running(_Waiting(job), process, events),
+                queue,
+                "timeout",
+                Failure(kind="Timeout", message="late"),
+            )
+        )
+    assert told == []
+    assert [one.job for one in queue] == [job]
+    assert not job.folder.record.exists()
 
 
 def test_the_record_of_a_lost_worker_leaves_one_that_is_there(data: Path, tmp_path: Path) -> None:
@@ -171,17 +174,17 @@ def test_a_worker_that_nobody_listens_to_goes_on() -> None:
 
 
 def test_other_scores_are_said_by_the_run_and_kept_with_their_environment(
-    run: Run, data: Path, graves: Path, tmp_path: Path
+    data: Path, graves: Path, tmp_path: Path
 ) -> None:
-    sets = [f"graves='{graves}'"]
-    run("Overtaken", out="other", sets=sets)
+    sets = (f"graves='{graves}'",)
+    list(run_jobs(jobs_of(data, tmp_path / "other", "Overtaken", sets=sets), n_workers=1))
     (record,) = (tmp_path / "other").rglob("record.json")
     content = json.loads(record.read_text())
     content["metrics"]["test"]["f1"] = 0.123
     record.write_text(json.dumps(content))
     (graves / "other").symlink_to(record.parent)
-    (job,) = jobs_of(data, tmp_path / "r", "Overtaken", sets=tuple(sets))
-    (event,) = [one for one in run_jobs([job], n_workers=1) if isinstance(one, Finished)]
+    jobs = jobs_of(data, tmp_path / "r", "Overtaken", sets=sets)
+    (event,) = [one for one in run_jobs(jobs, n_workers=1) if isinstance(one, Finished)]
     assert "differs-1.json" in event.ended.message
     differing = json.loads(next((tmp_path / "r").rglob("differs-1.json")).read_text())
     assert differing["environment"]["device"] == "cpu"
