@@ -28,7 +28,7 @@ COMMANDS = {
 }
 
 
-# Called by other commands, not by people.
+# Started by torchrun (docs/grid.md), not by hand.
 HIDDEN = {"cell": "bench.cli.cell"}
 
 

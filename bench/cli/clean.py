@@ -32,7 +32,7 @@ def command(
     from bench.run.clean import ENDINGS, choose, remove
     from bench.run.status import cell_statuses
 
-    cells = cell_statuses(out or default_results())
+    cells = cell_statuses(out or default_results(), hashed="damaged" in outcomes)
     chosen = choose(
         cells,
         _known("outcome", outcomes, ENDINGS),

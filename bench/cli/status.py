@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
 @click.command("status")
 @out_option
+@click.option("--check", is_flag=True, help="Read every file of a cell and compare its hash.")
 @click.option("--json", "as_json", is_flag=True, help="One line of JSON per cell.")
-def command(out: Path | None, as_json: bool) -> None:
+def command(out: Path | None, check: bool, as_json: bool) -> None:
     """Show what is done, running, failed and to do in a results folder, also while it is being filled.
 
     \b
@@ -26,7 +27,7 @@ def command(out: Path | None, as_json: bool) -> None:
     """
     from bench.run.status import cell_statuses
 
-    cells = cell_statuses(out or default_results())
+    cells = cell_statuses(out or default_results(), hashed=check)
     for line in _json_lines(cells) if as_json else _table(cells):
         click.echo(line)
 
@@ -41,7 +42,7 @@ def _json_lines(cells: "Sequence[CellStatus]") -> list[str]:
 
 
 def _table(cells: "Sequence[CellStatus]") -> list[str]:
-    """Return a row per dataset, then the cells that are running or failed."""
+    """Return a row per dataset, then the cells that are running or failed, and what is to be said of others."""
     from bench.run.status import STATES
 
     datasets = list(dict.fromkeys(one.name.dataset for one in cells))
@@ -56,4 +57,5 @@ def _table(cells: "Sequence[CellStatus]") -> list[str]:
             f"{state if state == 'running' else one.ending}: {one.label}  {one.note}".rstrip()
             for one in chosen
         ]
+    lines += [f"{one.ending}: {one.label}  {one.note}" for one in cells if one.state == "done" and one.note]
     return lines

@@ -96,6 +96,27 @@ def test_a_cell_cleaned_is_to_do_again(filled: Bench, tmp_path: Path) -> None:
     assert not list(tmp_path.glob("r/cells/*/*Raises/*"))
 
 
+def test_a_file_with_another_hash_is_found_when_asked_and_can_be_cleaned(
+    filled: Bench, tmp_path: Path
+) -> None:
+    (predictions,) = tmp_path.rglob("predictions.npz")
+    predictions.write_bytes(b"other numbers")
+    assert states(filled) == {"done": 1, "failed": 1}
+    checked = [
+        json.loads(line)["ending"]
+        for line in filled("status", "--out", "r", "--check", "--json").out.splitlines()
+    ]
+    assert sorted(checked) == ["damaged", "failed"]
+    done = filled("clean", "--out", "r", "--outcome", "damaged", "--yes")
+    assert "removed 1 cells" in done.out
+
+
+def test_status_tells_of_other_scores(filled: Bench, tmp_path: Path) -> None:
+    (predictions,) = tmp_path.rglob("predictions.npz")
+    (predictions.parent / "differs-1.json").write_text("{}")
+    assert "another process found other scores: differs-1.json" in filled("status", "--out", "r").out
+
+
 def test_clean_asks_first(filled: Bench) -> None:
     done = filled("clean", "--out", "r")
     assert done.code == 1
