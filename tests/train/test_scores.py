@@ -1,11 +1,13 @@
 """Scores: hand values, absent classes, invariances, and no number out of nothing."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from sklearn.metrics import f1_score, roc_auc_score
+from sklearn.metrics import average_precision_score, f1_score, precision_score, recall_score, roc_auc_score
 
 from bench.train.scores import DivergedError, macro_f1, mean_loss, score
 
@@ -78,15 +80,38 @@ def test_scores_do_not_depend_on_a_common_offset(
     assert score(rounded, labels, people, NAMES).f1 == score(shifted, labels, people, NAMES).f1
 
 
-@given(predictions, truths)
+# A grid of tenths: no two probabilities are made equal, or zero, by rounding alone.
+tenths = hnp.arrays(np.int64, (24, 3), elements=st.integers(-40, 40))
+
+
+@given(tenths, truths)
 def test_agrees_with_scikit_learn_where_all_classes_are_present(
-    logits: np.ndarray, labels: np.ndarray
+    tenths: np.ndarray, labels: np.ndarray
 ) -> None:
+    logits = tenths / 10
     labels[:3] = [0, 1, 2]
     scores = score(logits, labels, np.array(["p"] * 24), NAMES)
     predicted = logits.argmax(1)
-    assert scores.f1 == pytest.approx(f1_score(labels, predicted, average="macro", labels=[0, 1, 2]))
+    # Rounded far below the steps of the grid, so that ties are ties in both.
+    probability = np.round(np.exp(logits) / np.exp(logits).sum(1, keepdims=True), 13)
+    macro: dict[str, Any] = {"average": "macro", "labels": [0, 1, 2], "zero_division": 0}
+    expected = {
+        "accuracy": np.mean(predicted == labels),
+        "precision": precision_score(labels, predicted, **macro),
+        "recall": recall_score(labels, predicted, **macro),
+        "f1": f1_score(labels, predicted, **macro),
+        "auroc": roc_auc_score(labels, probability / probability.sum(1, keepdims=True), multi_class="ovr"),
+        "auprc": average_precision_score(np.eye(3)[labels], probability, average="macro"),
+    }
+    assert {name: getattr(scores, name) for name in expected} == pytest.approx(expected, abs=1e-12)
     assert scores.f1 == pytest.approx(macro_f1(logits, labels))
-    probability = np.exp(logits) / np.exp(logits).sum(1, keepdims=True)
-    expected = np.mean([roc_auc_score(labels == k, probability[:, k]) for k in range(3)])
-    assert scores.auroc == pytest.approx(expected, abs=1e-2)
+
+
+def test_hand_values_of_the_ranking_scores() -> None:
+    # By the probability of b its windows come first and third, an a between them; the only c comes first for c.
+    ranking = np.array([[3, 0, 0], [2, 0, 0], [0, 2, 0], [0, 3, 0], [1, 1, 0], [0, 0, 1]], dtype=float)
+    scores = score(ranking, LABELS, PERSON, NAMES)
+    assert scores.per_class["c"].auroc == 1.0
+    assert scores.per_class["c"].auprc == 1.0
+    assert scores.per_class["b"].auprc == pytest.approx((1 + 2 / 3) / 2)
+    assert scores.per_class["b"].auroc == pytest.approx(7 / 8)
