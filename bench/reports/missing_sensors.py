@@ -3,9 +3,9 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from bench.reports.caption import KINDS
 from bench.reports.chance import majority_scores, stratified_scores
 from bench.reports.figure import Figure
+from bench.reports.kinds import SENTENCES, least_real
 from bench.reports.missing_sensors_figure import draw
 from bench.reports.suite import short_name
 from bench.reports.table import Block, Cell, Footnotes, Row, Table
@@ -99,6 +99,7 @@ def missing_sensors_figure(record: MissingSensorsRecord) -> Figure:
         caption=f"{_caption(record)} Bands are one standard deviation; the star is the worst single channel.",
         alt=f"Macro F1 in percent over the number of missing channels, none to {most}: {ends}.",
         draw=lambda: draw(record, names, 100 * _f1(stratified_scores(record.windows_per_class))),
+        kind=least_real(group.about.data.kind for group in record.groups),
     )
 
 
@@ -182,6 +183,25 @@ def _caption(record: MissingSensorsRecord) -> str:
         f"Macro F1 in percent on {record.n_windows} test windows{drawn} of {record.n_subjects} subjects, mean and "
         f"sample standard deviation (ddof {DDOF}) over seeds ({seeds}). A missing channel is zero throughout. Random "
         f"channels: mean over {record.n_draws} orders in which channels fail, the same for all cells (seed "
-        f"{record.draw_seed}). Data: {KINDS[about.data.kind]} ({about.data.version}). Recipe: {about.recipe}"
-        f"{f', changed: {about.changes}' if about.changes else ''}."
+        f"{record.draw_seed}). Data: {SENTENCES[about.data.kind]} ({about.data.version}). {_conditions(record)}"
     )
+
+
+def _conditions(record: MissingSensorsRecord) -> str:
+    """Say recipe and settings, once where all groups share them, else of each group."""
+    each = {name: _condition(record, one) for name, one in zip(labels(record), record.groups, strict=True)}
+    if len(set(each.values())) == 1:
+        return f"Trained by {next(iter(each.values()))}."
+    return f"Trained by: {'; '.join(f'{name}: {said}' for name, said in each.items())}."
+
+
+def _condition(record: MissingSensorsRecord, group: GroupRobustness) -> str:
+    """Say recipe, changed settings and the hyperparameters in which groups of the model differ, dropout left out."""
+    same_model = [one.hyperparameters for one in record.groups if one.about.model == group.about.model]
+    own = [
+        f"{name}={value}"
+        for name, value in sorted(group.hyperparameters.items())
+        if name != "channel_dropout" and any(one.get(name) != value for one in same_model)
+    ]
+    changed = ", ".join(text for text in (group.about.changes, *own) if text)
+    return f"recipe {group.about.recipe}{f', changed: {changed}' if changed else ''}"

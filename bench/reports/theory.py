@@ -3,7 +3,10 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from bench.reports import kinds
+from bench.reports.caption import numbers
 from bench.reports.figure import Figure
+from bench.reports.suite import short_name
 from bench.reports.table import Block, Cell, Row, Table
 from bench.reports.theory_figures import draw
 from bench.results.analysis import read_analyses
@@ -47,11 +50,21 @@ def theory_table(record: TheoryRecord) -> Table:
         blocks=(Block("", rows),),
         caption=(
             "Numbers follow the paper's statements in section Method. 'Holds' and 'does not hold here' follow from the "
-            f"numbers by the rule in the column 'checked'. Draws start from seed {record.seed}."
+            f"numbers by the rule in the column 'checked'. Draws start from seed {record.seed}.{_cells(record)}"
         ),
         corner="No.",
         widths=(0.03, 0.19, 0.21, 0.14, 0.24, 0.07),
     )
+
+
+def _cells(record: TheoryRecord) -> str:
+    """Say of the trained cells what they were trained on and how; nothing where there are none."""
+    alike: dict[str, list[str]] = {}
+    for one in record.cells:
+        changed = f", changed: {one.changes}" if one.changes else ""
+        about = f"{kinds.SENTENCES[one.data.kind]}; recipe {one.recipe}{changed}, seeds {numbers(one.seeds)}"
+        alike.setdefault(about, []).append(short_name(one.dataset))
+    return "".join(f" Trained on {', '.join(names)}: {about}." for about, names in alike.items())
 
 
 def theory_figures(checks: Sequence[Check]) -> list[Figure]:
@@ -60,7 +73,7 @@ def theory_figures(checks: Sequence[Check]) -> list[Figure]:
 
 
 def _figure(check: Check) -> Figure:
-    name = f"{NAME}-{check.number}" + (f"-{check.about}" if check.number == "1" else "")
+    name = f"{NAME}-{check.number}" + (f"-{check.about}" if check.number == "1a" else "")
     bands = " Bands: quartiles over points and seeds." if any(one.low for one in check.curves) else ""
     return Figure(
         name=name,

@@ -6,7 +6,9 @@ import pytest
 
 from bench.analyze import optimal_mixer, theory
 from bench.cli import theory as command_module
+from bench.models.medmamba import MedMamba
 from bench.results.analysis import read_analyses
+from bench.results.record import Record
 from bench.results.theory import NAME, Check, TheoryRecord
 from tests.analyze.conftest import Trained
 from tests.analyze.test_commands import invoke, written
@@ -31,24 +33,42 @@ def folder(trained: Trained, tmp_path: Path) -> Path:
 def test_without_trained_cells_the_first_is_not_checked(tmp_path: Path) -> None:
     record = theory.run(tmp_path, [], lambda _: None)
     first = record.checks[0]
-    assert (first.number, first.verdict) == ("1", "not checked")
+    assert (first.number, first.verdict) == ("1a", "not checked")
     assert "no trained model with channel mixing" in first.result
-    assert [one.number for one in record.checks] == ["1", "2a", "2b", "3a", "3b", "4", "5a"]
+    assert [one.number for one in record.checks] == ["1a", "1b", "2a", "2b", "3a", "3b", "4", "5a"]
 
 
 def test_trained_cells_are_looked_at_and_bring_their_covariances(folder: Path, trained: Trained) -> None:
     cells = theory.Trained(trained.with_dropout(0.1), trained.data)
     record = theory.run(folder, [cells], lambda _: None)
     assert read_analyses(folder, NAME, TheoryRecord) == [record]
-    first, second = record.checks[:2]
+    first, _, third = record.checks[:3]
     assert (first.about, first.verdict) == ("uci-har", "does not hold here")
     assert "seeds 41, 42" in first.on
-    assert "training part of uci-har" in second.on
+    assert "training part of uci-har, simulated data" in third.on
+    assert [one.dataset for one in record.cells] == ["uci-har"]
+
+
+def one_channel(records: list[Record]) -> list[Record]:
+    """Say that the cells were trained on one channel."""
+    return [one.model_copy(update={"data": one.data.model_copy(update={"n_channels": 1})}) for one in records]
+
+
+def test_one_channel_is_not_checked_and_stops_nothing(
+    folder: Path, trained: Trained, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(theory, "load_trained", lambda *_: MedMamba(n_channels=1, n_times=64, n_classes=2))
+    cells = theory.Trained(one_channel(trained.with_dropout(0.1)), trained.data)
+    first, second, third = theory.run(folder, [cells], lambda _: None).checks[:3]
+    assert (first.number, first.about, first.verdict) == ("1a", "uci-har", "not checked")
+    assert "one channel" in first.result
+    assert second.verdict == "holds"
+    assert "training part" not in third.on
 
 
 def test_command_prints_every_part_of_every_check(folder: Path, trained: Trained) -> None:
     done = invoke(command_module.command, "--out", folder, "--data", trained.data)
     for word in ("claim ", "checked ", "on ", "result ", "verdict "):
-        assert done.output.count(f"\n  {word}") == 7
+        assert done.output.count(f"\n  {word}") == 8
     assert written(folder, "theory") == {".tex", ".md", ".csv"}
-    assert written(folder, "theory-1-uci-har") == {".pdf", ".svg", ".png", ".txt"}
+    assert written(folder, "theory-1a-uci-har") == {".pdf", ".svg", ".png", ".txt"}

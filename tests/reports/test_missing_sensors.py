@@ -89,3 +89,13 @@ def test_chance_and_what_lacks_stand_in_the_table(record: MissingSensorsRecord) 
     assert row(record, "most frequent class")[:2] == [40.0, 40.0]
     assert "something is missing" in missing_sensors_table(record).footnotes
     assert "30 test windows, drawn by class from 60" in missing_sensors_table(record).caption
+
+
+def test_groups_trained_otherwise_are_told_apart_in_the_caption(record: MissingSensorsRecord) -> None:
+    assert "Trained by recipe published." in missing_sensors_table(record).caption
+    on, off = record.groups
+    changed = on.model_copy(update={"about": on.about.model_copy(update={"changes": "epochs=3"})})
+    wider = on.model_copy(update={"hyperparameters": {**on.hyperparameters, "expand": 4}})
+    caption = missing_sensors_table(record.model_copy(update={"groups": (on, changed, wider, off)})).caption
+    assert "medmamba, channel dropout 0.3 (2): recipe published, changed: epochs=3" in caption
+    assert "medmamba, channel dropout 0.3 (3): recipe published, changed: expand=4" in caption

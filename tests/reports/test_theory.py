@@ -8,6 +8,7 @@ from bench.reports.style import figure_style
 from bench.reports.theory import theory_figures, theory_report, theory_table, to_text
 from bench.results.analysis import write_analysis
 from bench.results.theory import NAME, Check, Curve, TheoryRecord, verdict
+from tests.reports.analysed_cells import analysed
 
 LINE = Curve(panel="p", label="line", x=(1.0, 2.0), y=(3.0, 4.0), low=(2.0, 3.0), high=(4.0, 5.0))
 
@@ -41,19 +42,30 @@ def test_text_has_every_part() -> None:
 
 
 def test_table_has_a_row_for_each_check() -> None:
-    table = theory_table(record_of(check("1"), check("2a")))
-    assert [row.label for row in table.rows] == ["1", "2a"]
+    table = theory_table(record_of(check("1a"), check("2a")))
+    assert [row.label for row in table.rows] == ["1a", "2a"]
     assert table.rows[0].cells[-1].text == "holds"
     assert len(table.widths) == len(table.columns) + 1
 
 
+def test_caption_says_what_the_trained_cells_saw(tmp_path: Path) -> None:
+    cells = analysed(tmp_path, "adftd")
+    simulated = cells.model_copy(
+        update={"dataset": "ptb", "data": cells.data.model_copy(update={"kind": "simulated"})}
+    )
+    record = record_of(check("1a")).model_copy(update={"cells": (cells, simulated)})
+    caption = theory_table(record).caption
+    assert "Trained on PTB: SIMULATED data" in caption
+    assert "Trained on ADFTD: whole dataset" in caption
+
+
 def test_checks_with_curves_have_figures_of_different_names() -> None:
-    other = check("1", LINE).model_copy(update={"about": "ptb"})
-    figures = theory_figures([check("1", LINE), other, check("2a", LINE), check("3b")])
-    assert [one.name for one in figures] == ["theory-1-adftd", "theory-1-ptb", "theory-2a"]
+    other = check("1a", LINE).model_copy(update={"about": "ptb"})
+    figures = theory_figures([check("1a", LINE), other, check("2a", LINE), check("3b")])
+    assert [one.name for one in figures] == ["theory-1a-adftd", "theory-1a-ptb", "theory-2a"]
 
 
-@pytest.mark.parametrize("number", ["1", "2a", "3a", "4"])
+@pytest.mark.parametrize("number", ["1a", "2a", "3a", "4"])
 def test_figures_draw_a_panel_per_quantity(number: str) -> None:
     other = LINE.model_copy(update={"panel": "q", "low": (), "high": ()})
     with figure_style():
