@@ -29,6 +29,7 @@ from bench.measure.exclusive import BusyError, training
 from bench.measure.plan import Plan
 from bench.measure.request import subject_of, task_of
 from bench.models import registry
+from bench.reports.efficiency import efficiency_report
 from bench.results.efficiency import EfficiencyRecord, read_efficiency, write_efficiency
 from bench.results.scaling import read_scaling
 from bench.run.grid import Summary
@@ -330,3 +331,23 @@ def test_run_of_some_models_measures_nothing_unasked(after_the_cells: Callable[.
 def test_run_that_stopped_at_a_failure_measures_nothing(after_the_cells: Callable[..., Any]) -> None:
     arguments = ("--models", "transformer", "--efficiency", "--fail-fast")
     assert after_the_cells(*arguments, outcomes={"ok": 1, "failed": 1}) == ([], True)
+
+
+@pytest.mark.slow
+def test_every_model_fills_every_column(tmp_path: Path) -> None:
+    arguments = [
+        "--preset",
+        "demo",
+        "--device",
+        "cpu",
+        "--batch",
+        "1,4",
+        "--train-batch",
+        "4",
+        "--time-limit",
+        "1",
+    ]
+    CliRunner().invoke(efficiency, [*arguments, "--out", str(tmp_path)], catch_exceptions=False)
+    for table in efficiency_report(tmp_path).tables[:3]:
+        assert {row.label for row in table.rows} == set(measured_names("all"))
+        assert all(not cell.is_empty for row in table.rows for cell in row.cells)

@@ -29,7 +29,7 @@ from bench.results.embedding import EmbeddingRecord, SeedEmbedding
 from bench.results.scaling import ScalingCurve, ScalingPoint, ScalingRecord
 from bench.results.theory import Check, TheoryRecord
 from bench.results.theory import Verdict as Outcome
-from tests.reports.efficiency_records import make_record, make_session
+from tests.reports.efficiency_records import make_condition, make_record, make_session
 from tests.reports.grids import Grid, write_grid
 
 CREATED = "2026-01-01T00:00:00+00:00"
@@ -110,6 +110,14 @@ class TestEfficiency:
             "itransformer 2.8 times as fast as medmamba (width script, batch 256, made-up cpu)"
             in ruling.evidence
         )
+
+    def test_a_batch_that_did_not_fit_decides_nothing(self) -> None:
+        smaller = make_record("medformer", (make_condition(700, batch=64, asked=256),))
+        session = [smaller if one.model == "medformer" else one for one in make_session()]
+        there = EfficiencyJudge(panels(on_device(session, "NVIDIA GeForce RTX 3090")), None)
+        ruling = there(claim("speedup-medformer"))
+        assert ruling is not None
+        assert ruling.verdict is Verdict.NEEDS_RECORDS
 
     def test_absolute_numbers_of_the_papers_device_decide_and_of_others_do_not(self) -> None:
         there = EfficiencyJudge(panels(on_device(make_session(factor=1.15), "NVIDIA GeForce RTX 3090")), None)

@@ -129,7 +129,9 @@ def _speeds(panel: Panel) -> dict[str, float]:
 
 
 def _decides(panel: Panel) -> bool:
-    return DEVICE in panel.key.device_name and panel.throughput_batch == PUBLISHED_BATCH
+    """Tell whether a panel is of the paper's device and every model in it ran at the paper's batch, none at less."""
+    run = {found.batch for name in panel.records if (found := panel.compared(name)) is not None}
+    return DEVICE in panel.key.device_name and run == {PUBLISHED_BATCH}
 
 
 def _place(panel: Panel) -> str:
