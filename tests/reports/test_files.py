@@ -1,0 +1,57 @@
+"""A report's folder holds that report alone, and one figure that fails does not take the rest with it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bench.reports import render
+from bench.reports.contents import read_contents
+from bench.reports.figure import Figure
+from bench.reports.labels import LabelsDoNotFitError
+from tests.reports.grids import Grid, write_grid
+
+
+def names(folder: Path) -> set[str]:
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_files_of_an_earlier_report_do_not_survive_and_others_do(tmp_path: Path) -> None:
+    out, report = tmp_path / "out", tmp_path / "report"
+    write_grid(out, Grid(datasets=("adftd", "ptb"), n_epochs=1))
+    render(out, report)
+    (report / "notes.txt").write_text("mine", encoding="utf-8")
+    other = tmp_path / "other"
+    write_grid(other, Grid(datasets=("ptb",), n_epochs=1))
+    render(other, report)
+    listed = json.loads((report / "files.json").read_text(encoding="utf-8"))["files"]
+    assert names(report) == {*listed, "files.json", "notes.txt"}
+    assert not any("adftd" in name for name in names(report))
+
+
+def test_a_manifest_cannot_remove_files_outside_of_the_report(tmp_path: Path) -> None:
+    out, report, precious = tmp_path / "out", tmp_path / "report", tmp_path / "precious.txt"
+    write_grid(out, Grid(models=("medmamba",), datasets=("ptb",), n_epochs=1))
+    precious.write_text("mine", encoding="utf-8")
+    report.mkdir()
+    (report / "files.json").write_text('{"files": ["../precious.txt", 7]}', encoding="utf-8")
+    render(out, report)
+    assert precious.is_file()
+
+
+def test_a_figure_without_room_is_left_out_and_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_grid(tmp_path, Grid(models=("medmamba",), datasets=("ptb",), n_epochs=1))
+    write = Figure.write
+
+    def crowded(figure: Figure, folder: Path) -> list[Path]:
+        if figure.name == "results-ptb":
+            raise LabelsDoNotFitError("the figure has no room for label 9 of 9; show fewer models")
+        return write(figure, folder)
+
+    monkeypatch.setattr(Figure, "write", crowded)
+    report = render(tmp_path, tmp_path / "report")
+    page = report.page.read_text(encoding="utf-8")
+    assert "no room for label 9 of 9" in page
+    assert 'id="figure-results-ptb"' not in page
+    assert 'id="figure-curves-ptb"' in page
+    assert len(read_contents(tmp_path).damaged) == 0
