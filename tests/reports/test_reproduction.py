@@ -264,6 +264,12 @@ def test_the_papers_ablation_reproduces_itself(ablation_grid: list[Record], name
     assert ruling.verdict is Verdict.REPRODUCED
 
 
+def test_how_many_losses_are_clear_of_their_deviation_is_told(ablation_grid: list[Record]) -> None:
+    ruling = AblationJudge(with_published_ablation(ablation_grid))(claim_of("unidirectional-all-metrics"))
+    assert ruling is not None
+    assert "in 5 by more than one deviation" in ruling.evidence
+
+
 def test_another_order_of_losses_is_contradicted(ablation_grid: list[Record]) -> None:
     claim = next(one for one in text_claims() if one.id == "component-order")
     check = {**claim.check, "variants": list(reversed(claim.check["variants"]))}

@@ -41,13 +41,17 @@ class AblationJudge:
         return None if lost is None else effect_ruling(lost[0], loss, lost[1])
 
     def _full_model_best(self, variants: Sequence[str]) -> Ruling | None:
-        losses = [self._loss(variant, metric) for variant in variants for metric in published.METRICS]
+        cells = [(variant, metric) for variant in variants for metric in published.METRICS]
+        losses = [paired_difference(self.study, OURS, *cell) for cell in cells]
         known = [loss for loss in losses if loss is not None]
         if len(known) < len(losses):
             return None
-        lower = sum(loss > 0 for loss in known)
+        lower = sum(mean > 0 for mean, _ in known)
+        clear = sum(mean > std for mean, std in known)
         return comparison_ruling(
-            lower == len(known), f"measured lower in {lower} of {len(known)} cells, least {min(known):+.2f}"
+            lower == len(known),
+            f"measured lower in {lower} of {len(known)} cells, in {clear} by more than one deviation of the loss over "
+            f"seeds, least {min(known)[0]:+.2f}",
         )
 
     def _loss_order(self, variants: Sequence[str]) -> Ruling | None:
