@@ -1,8 +1,9 @@
 """What every model has to do, registered or a user's own: one ``check_*`` function per promise.
 
-A check takes a factory, called with ``n_channels``, ``n_times`` and ``n_classes``, and raises `ModelError` when the
+A check takes a factory, called with ``n_channels``, ``n_times`` and ``n_classes``, and raises `BrokenPromise` when the
 model breaks the promise. A model that cannot keep one says so beside its class, with the reason:
-``BATTERY_EXCEPTIONS = {"check_odd_length": "needs an even number of steps"}``; the check then has to fail clearly.
+``BATTERY_EXCEPTIONS = {"check_odd_length": "needs an even number of steps"}``; it then has to refuse, with an error of
+this package, instead of breaking it.
 """
 
 import copy
@@ -17,6 +18,10 @@ import torch
 from torch import Tensor, nn
 
 from bench.errors import BenchError, ModelError
+
+
+class BrokenPromise(ModelError):  # noqa: N818 - named for what happened
+    """A model computes something, and not what every model has to."""
 
 
 class Factory(Protocol):
@@ -77,7 +82,7 @@ def run_battery(make: Factory, exceptions: Mapping[str, str]) -> Iterator[Outcom
 
 
 def verify(check: Callable[[Factory], None], make: Factory, exceptions: Mapping[str, str]) -> None:
-    """Run one check; one that is excepted has to fail with an error of this package.
+    """Run one check; a model that is excepted has to refuse with an error of this package.
 
     Raises
     ------
@@ -87,6 +92,8 @@ def verify(check: Callable[[Factory], None], make: Factory, exceptions: Mapping[
     reason = exceptions.get(check.__name__)
     try:
         check(make)
+    except BrokenPromise:
+        raise
     except BenchError:
         if reason is None:
             raise
@@ -140,16 +147,21 @@ def check_one_window(make: Factory) -> None:
 
 
 def check_features(make: Factory) -> None:
-    """``features(x)`` is ``(batch, width)``, what the last linear map reads."""
+    """``features(x)`` is ``(batch, width)``, the very numbers that the last linear map reads."""
     model: Any = _build(make).eval()
     _require(callable(getattr(model, "features", None)), "there is no method features(x)")
     linear = [one for one in model.modules() if isinstance(one, nn.Linear)]
     _require(bool(linear), "there is no nn.Linear as classifier")
+    read: list[Tensor] = []
+    linear[-1].register_forward_pre_hook(lambda _, inputs: read.append(inputs[0]))
+    _evaluate(model, _windows(SMALL))
     _reseed(model)
     with torch.inference_mode():
-        shape = tuple(model.features(_windows(SMALL)).shape)
-    expected = (2, linear[-1].in_features)
+        features = model.features(_windows(SMALL))
+    shape, expected = tuple(features.shape), (2, linear[-1].in_features)
     _require(shape == expected, f"features(x) has shape {shape}, expected {expected}")
+    same = bool(read) and torch.equal(features, read[0])
+    _require(same, "features(x) is not what the last nn.Linear reads when the model classifies")
 
 
 def check_double_precision(make: Factory) -> None:
@@ -242,13 +254,15 @@ def check_state_dict_round_trip(make: Factory) -> None:
 
 
 def check_deepcopy(make: Factory) -> None:
-    """A deep copy puts out the same logits and shares no tensor."""
+    """A deep copy puts out the same logits and shares no tensor and no generator."""
     model = _build(make)
     copied = copy.deepcopy(model)
     windows = _windows(SMALL)
     _require(torch.equal(_evaluate(model, windows), _evaluate(copied, windows)), "a copy's logits differ")
-    shared = {p.data_ptr() for p in model.parameters()} & {p.data_ptr() for p in copied.parameters()}
-    _require(not shared, f"{len(shared)} parameters are shared with a copy")
+    shared = (_addresses(model) & _addresses(copied)) - {0}  # tensors without elements have no address
+    _require(not shared, f"{len(shared)} parameters or buffers are shared with a copy")
+    draws = getattr(model, "draws", None)
+    _require(draws is None or copied.draws is not draws, "the generator draws is shared with a copy")
 
 
 def check_input_is_kept(make: Factory) -> None:
@@ -301,6 +315,10 @@ def _windows(shape: Shape, batch: int = 2) -> Tensor:
     return torch.randn(batch, shape.n_times, shape.n_channels, generator=torch.Generator().manual_seed(batch))
 
 
+def _addresses(model: nn.Module) -> set[int]:
+    return {tensor.data_ptr() for tensor in (*model.parameters(), *model.buffers())}
+
+
 def _reseed(model: nn.Module) -> None:
     draws = getattr(model, "draws", None)
     if isinstance(draws, torch.Generator):
@@ -332,7 +350,7 @@ def _global_states() -> dict[str, Any]:
 
 def _require(condition: bool, problem: str) -> None:
     if not condition:
-        raise ModelError(problem)
+        raise BrokenPromise(problem)
 
 
 def _require_logits(logits: Tensor, shape: Shape, where: str) -> None:

@@ -1,5 +1,7 @@
 """The battery over every registered model, and the battery itself on models that break one promise each."""
 
+import copy
+import itertools
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -9,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 import bench.models
+from bench import datasets
 from bench.errors import ModelError
 from bench.models import battery
 from bench.models.registry import hyperparameters
@@ -98,6 +101,91 @@ class EvenOnly(Honest):
         return super().features(x)
 
 
+class EvenOnlyInSecret(Honest):
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(x)[:, : None if self.n_times % 2 == 0 else 1]
+
+
+class OneClassTooMany(Honest):
+    def __init__(self, n_channels: int, n_times: int, n_classes: int) -> None:
+        super().__init__(n_channels, n_times, n_classes + (n_classes == 3))
+
+
+class OtherFeatures(Honest):
+    def forward(self, x: Tensor) -> Tensor:
+        return self.projection(x.amax(1))
+
+
+class Choosy(Honest):
+    """Refuses by a rule, as a model with a hidden assumption would."""
+
+    def __init__(self, n_channels: int, n_times: int, n_classes: int) -> None:
+        super().__init__(n_channels, n_times, n_classes)
+        if self.refuses(n_channels, n_times, n_classes):
+            raise RuntimeError("no")
+
+    @staticmethod
+    def refuses(n_channels: int, n_times: int, n_classes: int) -> bool:
+        raise NotImplementedError
+
+
+class LongOnly(Choosy):
+    @staticmethod
+    def refuses(n_channels: int, n_times: int, n_classes: int) -> bool:
+        return n_times < 61
+
+
+class ManyChannels(Choosy):
+    @staticmethod
+    def refuses(n_channels: int, n_times: int, n_classes: int) -> bool:
+        return n_channels == 1 and n_times == 64
+
+
+class ManyClasses(Choosy):
+    @staticmethod
+    def refuses(n_channels: int, n_times: int, n_classes: int) -> bool:
+        return n_classes == 2 and n_times == 64
+
+
+class FewChannels(Choosy):
+    @staticmethod
+    def refuses(n_channels: int, n_times: int, n_classes: int) -> bool:
+        return n_channels > 12
+
+
+class ManyWindows(Honest):
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(x).squeeze(0)
+
+
+class WideOnly(Honest):
+    def forward(self, x: Tensor) -> Tensor:
+        logits = super().forward(x)
+        return logits / 0 if logits.dtype == torch.bfloat16 else logits
+
+
+class Unseeded(Honest):
+    def __init__(self, n_channels: int, n_times: int, n_classes: int) -> None:
+        super().__init__(n_channels, n_times, n_classes)
+        nn.init.normal_(self.projection.weight, generator=torch.Generator().manual_seed(next(COUNTER)))
+
+
+class Sharing(Honest):
+    TABLE = torch.zeros(3)
+
+    def __init__(self, n_channels: int, n_times: int, n_classes: int) -> None:
+        super().__init__(n_channels, n_times, n_classes)
+        self.register_buffer("table", self.TABLE)
+
+    def __deepcopy__(self, memo: dict) -> "Sharing":
+        copied = copy.copy(self)
+        copied._parameters, copied._modules = {}, copy.deepcopy(self._modules, memo)
+        return copied
+
+
+COUNTER = itertools.count()
+
+
 BROKEN: list[tuple[type[Honest], set[str]]] = [
     (Honest, set()),
     (WrongWidth, {"check_features"}),
@@ -106,6 +194,7 @@ BROKEN: list[tuple[type[Honest], set[str]]] = [
     (
         Noisy,
         {
+            "check_features",
             "check_repeatable_evaluation",
             "check_evaluation_leaves_global_randomness",
             "check_windows_are_independent",
@@ -127,6 +216,27 @@ BROKEN: list[tuple[type[Honest], set[str]]] = [
     ),
     (Forgetful, {"check_state_dict_round_trip"}),
     (EvenOnly, {"check_odd_length"}),
+    (EvenOnlyInSecret, {"check_odd_length"}),
+    (OtherFeatures, {"check_features"}),
+    (LongOnly, {"check_short_windows"}),
+    (ManyChannels, {"check_one_channel"}),
+    (ManyClasses, {"check_two_classes"}),
+    (FewChannels, {"check_dataset_shapes"}),
+    (ManyWindows, {"check_one_window", "check_windows_are_independent"}),
+    (WideOnly, {"check_bfloat16_training"}),
+    (Unseeded, {"check_same_seed_same_weights"}),
+    (Sharing, {"check_deepcopy"}),
+    (
+        OneClassTooMany,
+        {
+            "check_logits",
+            "check_dataset_shapes",
+            "check_odd_length",
+            "check_short_windows",
+            "check_one_channel",
+            "check_one_window",
+        },
+    ),
 ]
 
 
@@ -143,6 +253,26 @@ def test_an_exception_that_is_not_needed_is_refused() -> None:
 
 def test_an_exception_that_is_needed_is_accepted() -> None:
     battery.verify(battery.check_odd_length, EvenOnly, {"check_odd_length": "refuses odd lengths"})
+
+
+def test_an_excepted_model_has_to_refuse() -> None:
+    with pytest.raises(battery.BrokenPromise, match="expected 3"):
+        battery.verify(
+            battery.check_odd_length, EvenOnlyInSecret, {"check_odd_length": "refuses odd lengths"}
+        )
+
+
+@pytest.mark.parametrize("check", battery.CHECKS, ids=lambda check: check.__name__)
+def test_every_check_can_fail(check: Callable[[battery.Factory], None]) -> None:
+    assert any(check.__name__ in broken for _, broken in BROKEN)
+
+
+def test_shapes_are_those_of_the_datasets() -> None:
+    facts = {name: datasets.facts(name) for name in datasets.names(all_only=True)}
+    assert {
+        name: battery.Shape(n_channels=one.n_channels, n_times=one.n_times, n_classes=one.n_classes)
+        for name, one in facts.items()
+    } == battery.DATASET_SHAPES
 
 
 def test_an_exception_from_an_unknown_check_is_refused() -> None:
