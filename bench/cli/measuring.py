@@ -268,7 +268,7 @@ def show_scaling(out: Path, folder: Path) -> None:
 
 
 def _print_and_write(tables: "Sequence[Table]", figures: "Sequence[Figure]", folder: Path) -> None:
-    from bench.reports.efficiency import write_report
+    from bench.reports.files import write_report
     from bench.reports.formats import to_console
 
     for table in tables:

@@ -7,8 +7,12 @@ from pathlib import Path
 from markupsafe import Markup
 
 from bench.reports.commands import command_of
+from bench.reports.formats import number
+from bench.reports.main_results import COLUMNS
 from bench.reports.suite import short_name
 from bench.reports.svg import sparkline
+from bench.reports.table import Cell
+from bench.results.aggregate import METRICS
 from bench.results.record import Record
 from bench.results.store import CellFolder
 
@@ -22,6 +26,7 @@ class CellView:
     record: Record
     title: str
     score: str
+    scores: tuple[tuple[str, str, str], ...]
     settings: tuple[tuple[str, str, str], ...]
     history: str
     curve: Markup
@@ -37,6 +42,7 @@ def cell_view(out: Path, record: Record) -> CellView:
         record=record,
         title=f"{cell.model} / {short_name(cell.dataset)} / seed {cell.seed} / {cell.recipe}",
         score=score,
+        scores=_scores(record),
         settings=_settings(record),
         history=_history(record),
         curve=sparkline(
@@ -59,6 +65,23 @@ def log_tail(out: Path, record: Record) -> str:
         return ""
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
     return "\n".join(line[:LOG_COLUMNS] for line in lines[-LOG_LINES:])
+
+
+def _scores(record: Record) -> tuple[tuple[str, str, str], ...]:
+    """Return name, validation and test of every score, in percent; empty where the cell has none."""
+    if record.metrics is None:
+        return ()
+    parts = (record.metrics.val, record.metrics.test)
+    return tuple(
+        (
+            title,
+            *(
+                number(Cell(None if (value := getattr(part, metric)) is None else 100 * value), 2)
+                for part in parts
+            ),
+        )
+        for title, metric in zip(COLUMNS, METRICS, strict=True)
+    )
 
 
 def _settings(record: Record) -> tuple[tuple[str, str, str], ...]:

@@ -1,17 +1,14 @@
-"""The report on efficiency: tables and figures of a results folder's efficiency records, as files."""
+"""The report on efficiency: tables and figures of a results folder's efficiency records."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bench.errors import RecordError
-from bench.files import atomic_file
 from bench.reports.efficiency_figure import efficiency_figure
 from bench.reports.efficiency_panels import Panel, panels
 from bench.reports.efficiency_tables import cost_table, ratio_table, speed_table, spread_table
 from bench.reports.figure import Figure
-from bench.reports.formats import to_csv, to_markdown
-from bench.reports.latex import to_latex
 from bench.reports.table import Table
 from bench.results.efficiency import read_efficiency
 from bench.results.store import read_all
@@ -24,18 +21,6 @@ class EfficiencyReport:
     tables: tuple[Table, ...]
     figures: tuple[Figure, ...]
     damaged: tuple[RecordError, ...]
-
-
-def write_report(tables: Iterable[Table], figures: Iterable[Figure], folder: Path) -> list[Path]:
-    """Write tables as LaTeX, markdown and CSV, figures as PDF, SVG and PNG with their captions as text."""
-    paths = []
-    for table in tables:
-        for suffix, to_text in _FORMATS.items():
-            paths.append(_write(folder / "tables" / f"{table.name}{suffix}", to_text(table)))
-    for figure in figures:
-        paths.extend(figure.write(folder / "figures"))
-        paths.append(_write(folder / "figures" / f"{figure.name}.txt", figure.caption + "\n"))
-    return paths
 
 
 def efficiency_report(out: Path) -> EfficiencyReport:
@@ -76,12 +61,3 @@ def _names(found: Sequence[Panel]) -> list[str]:
         name if names.count(name) == 1 else f"{name}-{names[: position + 1].count(name)}"
         for position, name in enumerate(names)
     ]
-
-
-_FORMATS = {".tex": to_latex, ".md": to_markdown, ".csv": to_csv}
-
-
-def _write(path: Path, text: str) -> Path:
-    with atomic_file(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
-    return path

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from bench.reports import style
+from bench.reports import kinds, style
 from bench.reports.efficiency_panels import PAPER, Panel
 from bench.reports.figure import Figure
 from bench.reports.labels import label_points
-from bench.reports.suite import OURS, make_suites, short_name
+from bench.reports.suite import OURS, Study, make_suites, short_name
 from bench.results import published
 from bench.results.aggregate import compare
 from bench.results.record import Record
@@ -35,10 +35,11 @@ LARGEST_AREA_PT2 = 420.0
 
 @dataclass(frozen=True)
 class Score:
-    """A model's macro F1 in percent; ``source`` is ``published``, or what the records are of."""
+    """A model's macro F1 in percent; ``source`` is ``published``, or what the records are of, ``kind`` their data's."""
 
     f1: float
     source: str
+    kind: str = "whole"
 
     @property
     def is_published(self) -> bool:
@@ -56,26 +57,31 @@ class Bubble:
     n_parameters: int
 
 
-def scores_for(panel: Panel, cells: Iterable[Record]) -> dict[str, Score]:
+def study_for(panel: Panel, cells: Sequence[Record]) -> Study | None:
+    """Return the study of a panel's dataset on the most real data, with the most models; None where there is none."""
+    suites = make_suites(compare(cells))
+    studies = [study for suite in suites if (study := suite.study(panel.key.task.dataset)) is not None]
+    return min(studies, key=lambda one: (kinds.ORDER.index(one.kind), -len(one.groups)), default=None)
+
+
+def scores_for(panel: Panel, cells: Sequence[Record]) -> dict[str, Score]:
     """Return the F1 of each model of a panel: of the records at hand, else as published.
 
     Published scores fill gaps beside records of the whole dataset only, and beside models of the paper's preset only;
     excerpts, simulations and other sizes stand alone.
     """
-    dataset = panel.key.task.dataset
-    suites = make_suites(compare(cells))
-    studies = [study for suite in suites if (study := suite.study(dataset)) is not None]
-    order = ("whole", "excerpt", "own", "simulated")
-    studies.sort(key=lambda one: (order.index(one.record.data.kind), -len(one.groups)))
+    dataset, study = panel.key.task.dataset, study_for(panel, cells)
     scores: dict[str, Score] = {}
-    if studies:
-        kind, recipe = studies[0].record.data.kind, studies[0].record.cell.recipe
+    if study is not None:
         found = {
-            name: group.score("f1") for name, group in studies[0].groups.items() if name in panel.records
+            name: group.score("f1")
+            for name, group in study.groups.items()
+            if name in panel.records and study.is_complete(name)
         }
-        source = f"{'' if kind == 'whole' else kind.upper() + ' data, '}recipe {recipe}"
-        scores = {name: Score(100 * one.mean, source) for name, one in found.items() if one}
-        if scores and kind != "whole":
+        warning = "" if study.kind == "whole" else f"{study.kind.upper()} data, "
+        source = f"{warning}recipe {study.record.cell.recipe}"
+        scores = {name: Score(100 * one.mean, source, study.kind) for name, one in found.items() if one}
+        if scores and study.kind != "whole":
             return scores
     if panel.key.preset != PAPER:
         return scores
@@ -149,21 +155,26 @@ def _smaller_batches(panel: Panel, found: Iterable[Bubble]) -> list[str]:
     return [f"The largest batch that fits in memory: {texts}."]
 
 
-def efficiency_figure(panel: Panel, cells: Iterable[Record], name: str) -> Figure | None:
+def efficiency_figure(panel: Panel, cells: Sequence[Record], name: str) -> Figure | None:
     """Return the figure of a panel, or None where no model has both a speed and a score."""
     found = bubbles(panel, scores_for(panel, cells))
     if not found:
         return None
     front = ", ".join(one.model for one in front_of(found))
+    study = study_for(panel, cells)
+    gaps = [study.gap(name) for name in study.groups if name in panel.records] if study else []
+    left_out = "; ".join(gap for gap in gaps if gap)
+    without = f" Not averaged, seeds being missing: {left_out}." if left_out else ""
     return Figure(
         name=name,
         title=f"{short_name(panel.key.task.dataset)}: speed, score and size",
-        caption=caption_of(panel, found),
+        caption=f"{caption_of(panel, found)}{without}",
         alt=(
             f"Bubbles of {len(found)} models: windows per second against macro F1, area by parameters. Beaten by none "
             f"in both, from slow to fast: {front}."
         ),
         draw=lambda: draw(panel, found),
+        kind=kinds.least_real(one.score.kind for one in found),
     )
 
 

@@ -27,17 +27,26 @@ def _fixed(value: float, digits: int) -> str:
     return f"{round(value, digits) + 0.0:.{digits}f}"
 
 
+def escape_markdown(text: str) -> str:
+    """Return a text in which markdown and HTML read as they stand."""
+    for character in "\\`*_<>[]|":
+        text = text.replace(character, f"\\{character}")
+    return text
+
+
 def to_markdown(table: Table) -> str:
     """Return a pipe table under a heading; best in bold, second underlined."""
 
     def show(cell: Cell) -> str:
-        text = number(cell, table.digits).replace("|", "\\|")
+        text = number(cell, table.digits) if cell.text is None else escape_markdown(cell.text)
         text = {"best": f"**{text}**", "second": f"<u>{text}</u>", "": text}[cell.mark]
         return text if cell.note is None else f"{text} ({cell.note})"
 
-    rows = _grid(table, show, "*{}*")
-    text = tabulate(rows, _headings(table, table.corner), tablefmt="pipe", disable_numparse=True)
-    return f"### {table.title}\n\n{text}\n\n{table.caption}\n{_footnotes(table)}"
+    rows = _grid(table, show, "*{}*", escape_markdown)
+    headings = list(map(escape_markdown, _headings(table, table.corner)))
+    text = tabulate(rows, headings, tablefmt="pipe", disable_numparse=True)
+    title, caption, notes = map(escape_markdown, (table.title, table.caption, _footnotes(table)))
+    return f"### {title}\n\n{text}\n\n{caption}\n{notes}"
 
 
 def to_console(table: Table) -> str:
@@ -47,7 +56,7 @@ def to_console(table: Table) -> str:
         text = number(cell, table.digits) + ("*" if cell.mark == "best" else "")
         return text if cell.note is None else f"{text} ({cell.note})"
 
-    rows = _grid(table, show, "{}")
+    rows = _grid(table, show, "{}", str)
     headings = _headings(table, table.corner.lower())
     text = tabulate(rows, headings, tablefmt="simple", disable_numparse=True)
     return f"{table.title}\n{text}\n{table.caption}\n{_footnotes(table)}"
@@ -60,12 +69,14 @@ def _headings(table: Table, corner: str) -> list[str]:
     return [corner, *(f"{group} {column}".strip() for group, column in pairs)]
 
 
-def _grid(table: Table, show: Callable[[Cell], str], heading: str) -> list[list[str]]:
+def _grid(
+    table: Table, show: Callable[[Cell], str], heading: str, escape: Callable[[str], str]
+) -> list[list[str]]:
     rows: list[list[str]] = []
     for block in table.blocks:
         if block.heading:
-            rows.append([heading.format(block.heading), *[""] * len(table.columns)])
-        rows.extend([row.label, *map(show, row.cells)] for row in block.rows)
+            rows.append([heading.format(escape(block.heading)), *[""] * len(table.columns)])
+        rows.extend([escape(row.label), *map(show, row.cells)] for row in block.rows)
     return rows
 
 
@@ -74,28 +85,34 @@ def _footnotes(table: Table) -> str:
 
 
 def to_csv(table: Table) -> str:
-    """Return one line per cell: where it stands, its numbers (empty where there are none), text, mark, note."""
+    """Return one line per cell: where it stands, its numbers with their unit, text, mark and note; all may be empty."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    numbers = [f"{name}_{table.unit}" for name in ("mean", "std", "low", "high")]
-    writer.writerow(["block", "row", "group", "column", *numbers, "text", "mark", "note"])
+    numbers = ("mean", "std", "low", "high")
+    writer.writerow(["block", "row", "group", "column", *numbers, "unit", "text", "mark", "note"])
     for block in table.blocks:
         for row in block.rows:
             for group, column, cell in zip(table.column_groups, table.columns, row.cells, strict=True):
-                shown = [_csv(value) for value in (cell.mean, cell.std, cell.low, cell.high)]
+                shown = [_csv(getattr(cell, name)) for name in numbers]
+                unit = "" if cell.mean is None else cell.unit or table.unit
                 note = "" if cell.note is None else table.footnotes[cell.note - 1]
                 writer.writerow(
-                    [block.heading, row.label, group, column, *shown, cell.text or "", cell.mark, note]
+                    [block.heading, row.label, group, column, *shown, unit, cell.text or "", cell.mark, note]
                 )
     return buffer.getvalue()
 
 
 def _csv(value: float | None) -> str:
-    return "" if value is None else f"{value:.4f}"
+    return "" if value is None else repr(_significant(value))
+
+
+def _significant(value: float) -> float:
+    """Return a number to six significant digits: more than any table prints, less than rounding of machines shows."""
+    return float(f"{value:.6g}")
 
 
 def to_json(table: Table) -> str:
-    """Return the whole table as JSON, numbers to four decimals; what a cell does not have is left out."""
+    """Return the whole table as JSON; what a cell does not have is left out, its unit where it is the table's."""
     content = {
         "name": table.name,
         "title": table.title,
@@ -120,9 +137,10 @@ def to_json(table: Table) -> str:
 
 
 def _json(cell: Cell) -> dict[str, float | int | str]:
-    values = {name: getattr(cell, name) for name in ("mean", "std", "low", "high", "text", "mark", "note")}
+    names = ("mean", "std", "low", "high", "unit", "text", "mark", "note")
+    values = {name: getattr(cell, name) for name in names}
     return {
-        name: round(value, 4) if isinstance(value, float) else value
+        name: _significant(value) if isinstance(value, float) else value
         for name, value in values.items()
         if value not in (None, "")
     }

@@ -1,6 +1,7 @@
 """Who wins where, by how much and how sure: one line per dataset."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from bench.reports.caption import data_remarks, suite_caption
 from bench.reports.chance import stratified_scores
@@ -76,7 +77,7 @@ def _lead(order: list[str], tested: Predicted | None, notes: Footnotes) -> Cell:
     lead = paired_cell(tested, order[1], "f1", notes, model=order[0])
     said = f"{tested.study.label}: no complete MedMamba; the lead is that of {order[0]} over {order[1]}"
     number = notes.number(said)
-    return Cell(lead.mean, mark=lead.mark, note=number, low=lead.low, high=lead.high)
+    return replace(lead, note=number)
 
 
 def _f1(study: Study, model: str) -> float | None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bench.errors import BenchError
+from bench.reports import style
 
 GAP_PT = 1.5
 RINGS = 40
@@ -21,6 +22,10 @@ COVER_COST_PT = 60.0
 
 Point = tuple[float, float]
 Line = tuple[Point, Point]
+
+
+class LabelsDoNotFitError(BenchError):
+    """A figure has no room for all of its labels."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +98,7 @@ def place_labels(
 
     Raises
     ------
-    BenchError
+    LabelsDoNotFitError
         There is no room.
     """
     placed: list[Box] = []
@@ -104,7 +109,7 @@ def place_labels(
             if inside.contains(box) and not any(box.overlaps(_grown(other)) for other in placed)
         ]
         if not free:
-            raise BenchError(
+            raise LabelsDoNotFitError(
                 f"the figure has no room for label {len(placed) + 1} of {len(discs)}; show fewer models"
             )
         placed.append(min(free, key=lambda one: one[0] + COVER_COST_PT * _n_covered(one[1], discs, avoid))[1])
@@ -193,4 +198,4 @@ def _leader(axes: Any, disc: Disc, box: Box, to_pt: float) -> None:
     start = (disc.x + (x - disc.x) * disc.radius / distance, disc.y + (y - disc.y) * disc.radius / distance)
     to_data = axes.transData.inverted()
     ends = [to_data.transform((a / to_pt, b / to_pt)) for a, b in (start, (x, y))]
-    axes.plot(*zip(*ends, strict=True), color="#666666", linewidth=0.4, zorder=2.5)
+    axes.plot(*zip(*ends, strict=True), color=style.FAINT, linewidth=0.4, zorder=2.5)

@@ -7,9 +7,14 @@ characters.
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import groupby
 
 from bench.reports.formats import number
 from bench.reports.table import Block, Cell, Row, Table
+
+ROWS_A_PAGE = 18
+"""Of a table whose texts wrap, so many rows fit a page."""
 
 COLUMN_PT, PAGE_PT, HEIGHT_PT = 252.0, 516.0, 670.0
 
@@ -32,7 +37,11 @@ _SPECIAL = {
     "\N{MULTIPLICATION SIGN}": r"$\times$",
     "≤": r"$\leq$",
     "≥": r"$\geq$",
-    "\N{EN DASH}": "--",
+    "\N{EN DASH}": r"\textendash{}",
+    "`": r"\textasciigrave{}",
+    "''": "'{}'",  # these pairs, like two hyphens, would be set as one character
+    ",,": ",{},",
+    "[": "{[}",  # an argument of the line break before it, at the start of a row
     "\N{RIGHT SINGLE QUOTATION MARK}": "'",
 }
 _SIZES = (
@@ -47,12 +56,22 @@ _WIDTHS = {".": 0.25, ",": 0.25, " ": 0.25, "-": 0.4, "±": 0.9, "[": 0.33, "]":
 """Widths of characters of Times in em, where they are not a digit's half."""
 
 
+_LAST_GLYPH, _NO_GLYPH = 0x17F, "ĦħĸĿŀŉŦŧſ"
+"""Up to where pdflatex's T1 fonts have letters, but for these: tried one by one."""
+
+
 def latex_escape(text: str) -> str:
     """Return a text that LaTeX sets as it reads; a character that pdflatex's fonts lack becomes its code."""
-    escaped = re.sub("|".join(map(re.escape, _SPECIAL)), lambda match: _SPECIAL[match.group()], text)
-    return "".join(
-        one if ord(one) < 0x180 and one.isprintable() else f"[U+{ord(one):04X}]" for one in escaped
-    )
+    escaped = re.sub("-(?=-)|" + "|".join(map(re.escape, _SPECIAL)), _escaped, text)
+    return "".join(one if _has_glyph(one) else f"{{[}}U+{ord(one):04X}]" for one in escaped)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return "-{}" if match.group() == "-" else _SPECIAL[match.group()]
+
+
+def _has_glyph(character: str) -> bool:
+    return ord(character) <= _LAST_GLYPH and character.isprintable() and character not in _NO_GLYPH
 
 
 def to_latex(table: Table) -> str:
@@ -112,9 +131,10 @@ def _group_headings(table: Table) -> list[str]:
     cells, rules, first = [""], [], 2
     for heading, width in table.groups:
         cells.append(rf"\multicolumn{{{width}}}{{c}}{{{latex_escape(heading)}}}")
-        rules.append(rf"\cmidrule(lr){{{first}-{first + width - 1}}}")
+        if heading:
+            rules.append(rf"\cmidrule(lr){{{first}-{first + width - 1}}}")
         first += width
-    return [" & ".join(cells) + r" \\", " ".join(rules)] if table.groups else []
+    return [_row_of(cells), " ".join(rules)] if rules else []
 
 
 def _body(table: Table) -> list[str]:
@@ -130,15 +150,21 @@ def _body(table: Table) -> list[str]:
 
 
 def _row(row: Row, digits: int) -> str:
-    return " & ".join([latex_escape(row.label), *(_cell(cell, digits) for cell in row.cells)]) + r" \\"
+    return _row_of([latex_escape(row.label), *(_cell(cell, digits) for cell in row.cells)])
 
 
 def _line(texts: Sequence[str]) -> str:
-    return " & ".join(map(latex_escape, texts)) + r" \\"
+    return _row_of(list(map(latex_escape, texts)))
+
+
+def _row_of(cells: Sequence[str]) -> str:
+    r"""Return a row; a star at its start would belong to the ``\\\\`` before it."""
+    start = "{}" if cells[0].startswith("*") else ""
+    return start + " & ".join(cells) + r" \\"
 
 
 def _cell(cell: Cell, digits: int) -> str:
-    text = latex_escape(number(cell, digits))
+    text = "--" if cell.is_empty else latex_escape(number(cell, digits))
     text = {"best": rf"\textbf{{{text}}}", "second": rf"\underline{{{text}}}", "": text}[cell.mark]
     return text if cell.note is None else rf"{text}$^{{{cell.note}}}$"
 
@@ -152,7 +178,7 @@ def _fit(table: Table) -> tuple[str, str, float]:
         for size, points, line, separation in sizes:
             if _width(table, points, separation) <= room and _height(table, line, room) <= HEIGHT_PT:
                 return environment, size, separation
-    return "table*", r"\tiny", 1.0
+    return "table*", _SIZES[-1][0], _SIZES[-1][3]
 
 
 def _width(table: Table, points: float, separation: float) -> float:
@@ -178,6 +204,19 @@ def _height(table: Table, line: float, width: float) -> float:
     return 9.5 * (caption + 2) + line * n_lines + 6 * len(table.blocks) + 20
 
 
+def pages(table: Table) -> list[Table]:
+    """Return the table or, where it fits no page, tables that do: first its columns are shared out, then its rows."""
+    if table.widths:
+        return split_rows(table, ROWS_A_PAGE)
+    _, points, line, separation = _SIZES[-1]
+    if len(table.columns) > 1 and _width(table, points, separation) > PAGE_PT:
+        return [page for half in _split_columns(table) for page in pages(half)]
+    if _height(table, line, PAGE_PT) <= HEIGHT_PT:
+        return [table]
+    room = HEIGHT_PT - _height(replace(table, blocks=()), line, PAGE_PT)
+    return split_rows(table, max(1, int(room / (line + 6))))
+
+
 def split_rows(table: Table, n_rows: int) -> list[Table]:
     """Return tables of at most so many rows, for pages; numbered in name and title where there are several."""
     pieces = [
@@ -185,20 +224,29 @@ def split_rows(table: Table, n_rows: int) -> list[Table]:
         for block in table.blocks
         for start in range(0, len(block.rows), n_rows)
     ]
-    if len(pieces) == 1:
+    return _numbered(table, [replace(table, blocks=(piece,)) for piece in pieces])
+
+
+def _split_columns(table: Table) -> list[Table]:
+    """Return two tables, each with half of the columns."""
+    middle = len(table.columns) // 2
+    halves = []
+    for part in (slice(None, middle), slice(middle, None)):
+        groups = tuple((heading, len(list(found))) for heading, found in groupby(table.column_groups[part]))
+        blocks = tuple(
+            Block(block.heading, tuple(Row(row.label, row.cells[part]) for row in block.rows))
+            for block in table.blocks
+        )
+        halves.append(
+            replace(table, columns=table.columns[part], groups=groups if table.groups else (), blocks=blocks)
+        )
+    return _numbered(table, halves)
+
+
+def _numbered(table: Table, pieces: Sequence[Table]) -> list[Table]:
+    if len(pieces) < 2:
         return [table]
     return [
-        Table(
-            name=f"{table.name}-{number}",
-            title=f"{table.title} ({number} of {len(pieces)})",
-            columns=table.columns,
-            blocks=(piece,),
-            caption=table.caption,
-            footnotes=table.footnotes,
-            corner=table.corner,
-            widths=table.widths,
-            unit=table.unit,
-            digits=table.digits,
-        )
-        for number, piece in enumerate(pieces, start=1)
+        replace(one, name=f"{table.name}-{place}", title=f"{table.title} ({place} of {len(pieces)})")
+        for place, one in enumerate(pieces, start=1)
     ]

@@ -62,7 +62,7 @@ def rank_cells(
     ranks = average_ranks(scores.values)
     marks = mark_cells(Cell(-rank) for rank in ranks)
     found = {
-        model: replace(mark, mean=float(rank), note=note)
+        model: replace(mark, mean=float(rank), note=note, unit="rank")
         for model, mark, rank in zip(scores.models, marks, ranks, strict=True)
     }
     return [found.get(model, Cell(note=note if model in run else None)) for model in models]

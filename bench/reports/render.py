@@ -1,23 +1,21 @@
 """The report of a results folder as files: tables in five formats, figures in three, one page, one checklist."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bench.errors import BenchError
-from bench.files import atomic_file
-from bench.reports.contents import read_contents
-from bench.reports.formats import to_csv, to_json, to_markdown
-from bench.reports.latex import document, split_rows, to_latex
+from bench.reports.contents import Contents, read_contents
+from bench.reports.figure import Figure
+from bench.reports.files import write_data_tables, write_figure, write_tables, write_text
+from bench.reports.labels import LabelsDoNotFitError
+from bench.reports.latex import document, pages
 from bench.reports.page import page
-from bench.reports.reproducibility import to_markdown as checklist_to_markdown
-from bench.reports.section import Section
+from bench.reports.reproducibility import to_markdown
 from bench.reports.table import Table
 
-ROWS_A_PAGE = 18
-"""Of a table whose texts wrap, so many rows fit a page."""
-
-_DATA_FORMATS: dict[str, Callable[[Table], str]] = {".csv": to_csv, ".json": to_json}
+MANIFEST = "files.json"
 
 
 @dataclass(frozen=True)
@@ -42,46 +40,68 @@ def render(out: Path, report: Path) -> Report:
     out
         Results folder.
     report
-        Folder that the files go to; earlier ones of the same name are replaced.
+        Folder that the files go to. Those of the last report there that are not written again are removed.
 
     Raises
     ------
     RecordError
         There is no record, or one is of a newer schema.
     """
-    contents = read_contents(out)
-    files = [*_write_tables(contents.sections, report / "tables")]
-    for section in contents.sections:
-        for figure in section.figures:
-            files.extend(figure.write(report / "figures"))
-            files.append(_write(report / "figures" / f"{figure.name}.txt", figure.caption + "\n"))
-    files.append(_write(report / "REPRODUCIBILITY.md", checklist_to_markdown(contents)))
-    index = _write(report / "index.html", page(out, contents, report / "figures"))
-    shown = {table.name: table for section in contents.sections for table in section.tables}
+    contents, drawn = _draw(read_contents(out), report / "figures")
+    tables = [table for section in contents.sections for table in section.tables]
+    on_paper = [one for table in tables for one in pages(table)]
+    files = [
+        *write_tables(tables, report / "tables"),
+        *write_data_tables((one for s in contents.sections for one in s.data_tables), report / "tables"),
+        write_text(report / "tables" / "all-tables.tex", document(on_paper)),
+        *drawn,
+        write_text(report / "REPRODUCIBILITY.md", to_markdown(contents)),
+        write_text(report / "index.html", page(out, contents, report / "figures")),
+    ]
+    shown = {table.name: table for table in tables}
     return Report(
         tables=tuple(shown[name] for name in contents.main if name in shown),
-        files=(*files, index),
+        files=(*files, _replace_manifest(report, files)),
         damaged=contents.damaged,
-        page=index,
+        page=report / "index.html",
     )
 
 
-def _write_tables(sections: Sequence[Section], folder: Path) -> list[Path]:
-    """Write all tables, and the document that includes those for paper."""
-    files, on_paper = [], []
-    for section in sections:
-        for table in section.tables:
-            pages = split_rows(table, ROWS_A_PAGE) if table.widths else [table]
-            on_paper.extend(pages)
-            files.extend(_write(folder / f"{one.name}.tex", to_latex(one)) for one in pages)
-            files.append(_write(folder / f"{table.name}.md", to_markdown(table)))
-        for table in (*section.tables, *section.data_tables):
-            for suffix, to_text in _DATA_FORMATS.items():
-                files.append(_write(folder / f"{table.name}{suffix}", to_text(table)))
-    return [*files, _write(folder / "all-tables.tex", document(on_paper))]
+def _draw(contents: Contents, folder: Path) -> tuple[Contents, list[Path]]:
+    """Draw all figures; one that cannot be drawn is left out and told, and the rest of the report stands."""
+    sections, files, failed = [], [], []
+    for section in contents.sections:
+        figures: list[Figure] = []
+        for figure in section.figures:
+            try:
+                files.extend(write_figure(figure, folder))
+            except LabelsDoNotFitError as error:
+                failed.append(error)
+            else:
+                figures.append(figure)
+        sections.append(replace(section, figures=tuple(figures)))
+    told = replace(contents, sections=tuple(sections), damaged=(*contents.damaged, *failed))
+    return told, files
 
 
-def _write(path: Path, text: str) -> Path:
-    with atomic_file(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
-    return path
+def _replace_manifest(report: Path, files: Iterable[Path]) -> Path:
+    """Remove files of the last report that this one does not have, and list those that it has.
+
+    The list is the only authority: files that no report has written are never touched.
+    """
+    path = report / MANIFEST
+    names = sorted(file.relative_to(report).as_posix() for file in files)
+    for name in set(_listed(path)) - set(names):
+        old = report / name
+        if old.resolve().is_relative_to(report.resolve()):
+            old.unlink(missing_ok=True)
+    return write_text(path, json.dumps({"files": names}, indent=1) + "\n")
+
+
+def _listed(manifest: Path) -> Sequence[str]:
+    """Return what a manifest lists; nothing where there is none, or none that can be read."""
+    try:
+        listed = json.loads(manifest.read_text(encoding="utf-8"))["files"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return ()
+    return [name for name in listed if isinstance(name, str)] if isinstance(listed, list) else ()

@@ -116,8 +116,8 @@ def _row(one: Reproduction, notes: Footnotes) -> Row:
         (
             printed,
             Cell(100 * mean, None if std is None else 100 * std),
-            Cell(one.difference),
-            Cell(one.in_stds),
+            Cell(one.difference, unit="points"),
+            Cell(one.in_stds, unit="published standard deviations"),
             Cell(text=one.verdict, note=note),
         ),
     )

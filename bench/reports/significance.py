@@ -78,7 +78,7 @@ def paired_cell(tested: Predicted, rival: str, metric: str, notes: Footnotes, mo
     )
     note = notes.number(small_test(tested.study)) if interval.few_units else None
     mark = "best" if interval.excludes_zero and not interval.few_units else ""
-    return replace(_percent(interval), mark=mark, note=note)
+    return replace(_percent(interval), mark=mark, note=note, unit="points")
 
 
 def rank_table(suite: Suite, metric: str, name: str) -> Table | None:

@@ -21,9 +21,11 @@ class Cell:
     note
         Number of a footnote, from 1.
     low, high
-        Ends of an interval, in the table's unit.
+        Ends of an interval, in the number's unit.
     text
         Shown instead of a number.
+    unit
+        Unit of the number, where it is not the table's.
     """
 
     mean: float | None = None
@@ -33,6 +35,7 @@ class Cell:
     low: float | None = None
     high: float | None = None
     text: str | None = None
+    unit: str | None = None
 
     @property
     def is_empty(self) -> bool:
