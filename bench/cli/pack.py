@@ -26,14 +26,15 @@ def command(out: Path | None, archive: Path, verify: bool) -> None:
     bench pack --out results --archive paper-results.zip
     bench pack --verify --archive paper-results.zip
     """
-    from tempfile import TemporaryDirectory
-
-    from bench.reports import render
     from bench.results.pack import pack, verify_pack
 
     if verify:
         click.echo(f"{archive}: {verify_pack(archive)} files, all as the manifest says")
         return
+    from tempfile import TemporaryDirectory
+
+    from bench.reports import render
+
     results = out or default_results()
     with TemporaryDirectory() as report:
         render(results, Path(report))

@@ -22,8 +22,8 @@ SHARED = ("d_model", "n_layers", "dropout")
 class Condition:
     """What records must share to stand in one table: the data as split, the recipe and what was changed.
 
-    ``changes`` names values that differ from the recipe's and the published ones, whoever gave them; a preset's
-    hyperparameters all of them, also those that a model does not have, so that its models stay together.
+    ``changes`` is what a preset and the user gave for all models alike, though one of them may have it so anyway; empty
+    where it changes nothing.
     """
 
     dataset: str
@@ -34,8 +34,8 @@ class Condition:
     split: str
 
     @classmethod
-    def of(cls, record: Record) -> "Condition":
-        """Return the condition of a record."""
+    def of(cls, record: Record, changes: Mapping[str, Any] | None = None) -> "Condition":
+        """Return the condition of a record, by its own changes or by others that it fits."""
         data = record.data
         split = json.dumps(
             [data.split_origin, {name: part.model_dump() for name, part in data.parts.items()}]
@@ -43,7 +43,7 @@ class Condition:
         return cls(
             record.cell.dataset,
             record.cell.recipe,
-            _changes(record),
+            _as_text(_changes(record) if changes is None else changes),
             data.fingerprint,
             data.normalisation,
             split,
@@ -107,19 +107,51 @@ class Comparison:
 
 
 def compare(records: Iterable[Record]) -> list[Comparison]:
-    """Sort records into comparisons; the newest record of a cell stands for it."""
-    by_condition: dict[Condition, list[Record]] = defaultdict(list)
+    """Sort records into comparisons; the newest record of a cell stands for it.
+
+    A record stands in every comparison whose changes leave it as it is: a value typed by the user may be the default.
+    """
+    by_place: dict[Condition, list[Record]] = defaultdict(list)
     for record in records:
-        by_condition[Condition.of(record)].append(record)
+        by_place[Condition.of(record, {})].append(record)
+    found = [
+        (Condition.of(some[0], changes), some)
+        for together in by_place.values()
+        for changes, some in _by_changes(together)
+    ]
     comparisons = []
-    for condition in sorted(by_condition, key=lambda one: (one.dataset, one.recipe, one.changes)):
-        current = _current(by_condition[condition])
+    for condition, some in sorted(found, key=lambda one: (one[0].dataset, one[0].recipe, one[0].changes)):
+        current = _current(some)
         models: dict[str, list[Record]] = defaultdict(list)
         for record in current:
             models[label_of(record)].append(record)
         groups = tuple(Group(model, tuple(models[model])) for model in sorted(models))
-        comparisons.append(Comparison(condition, groups, len(by_condition[condition]) - len(current)))
+        comparisons.append(Comparison(condition, groups, len(some) - len(current)))
     return comparisons
+
+
+def _by_changes(records: Sequence[Record]) -> list[tuple[dict[str, Any], list[Record]]]:
+    """Group records of one recipe on the same data by what was changed; of equal groups the least changed stays."""
+    given: dict[str, tuple[dict[str, Any], list[Record]]] = {}
+    for record in records:
+        changes = _given(record)
+        given.setdefault(_as_text(changes), (changes, []))[1].append(record)
+    groups: dict[tuple[int, ...], tuple[dict[str, Any], list[Record]]] = {}
+    for changes, own in sorted(given.values(), key=lambda one: len(one[0])):
+        wanted = changes if any(_changes(record) for record in own) else {}
+        members = [record for record in records if record in own or _fits(record, wanted)]
+        groups.setdefault(tuple(map(id, members)), (wanted, members))
+    return list(groups.values())
+
+
+def _fits(record: Record, changes: Mapping[str, Any]) -> bool:
+    """Tell whether a cell would be the same if these values had been given for it."""
+    settings = record.settings
+    values = settings["training"] | settings["data"] | settings["hyperparameters"]
+    alone = {name for name in _own_changes(record) if name not in SHARED}
+    rest = set(settings["changed"]) & values.keys() - alone - changes.keys()
+    same = all(values[name] == value for name, value in changes.items() if name in values)
+    return same and not rest and not alone & changes.keys()
 
 
 def _current(records: Sequence[Record]) -> list[Record]:
@@ -146,13 +178,23 @@ def _age(record: Record) -> tuple[int, int, str]:
     return trainer, model, record.timing.started
 
 
-def _changes(record: Record) -> str:
-    """Return what a preset or the user changed for all models alike, as one text."""
+def _changes(record: Record) -> dict[str, Any]:
+    """Return what a preset and the user gave for all models alike; nothing where it changes nothing."""
+    alone = {name for name in _own_changes(record) if name not in SHARED}
+    changed = set(record.settings["changed"]) - set(record.settings["execution"]) - alone
+    return _given(record) if changed else {}
+
+
+def _given(record: Record) -> dict[str, Any]:
     settings = record.settings
-    values = {**settings["training"], **settings["data"]}
-    changed = {name: values[name] for name in settings["changed"] if name in values}
-    shared = {name: value for name, value in _own_changes(record).items() if name in SHARED}
-    return _as_text(changed | settings["preset"]["hyperparameters"] | shared)
+    values = settings["training"] | settings["data"]
+    values |= {name: value for name, value in settings["hyperparameters"].items() if name in SHARED}
+    typed = {
+        name: values[name]
+        for name, origin in settings["origins"].items()
+        if origin == "--set" and name in values
+    }
+    return settings["preset"]["training"] | settings["preset"]["hyperparameters"] | typed
 
 
 def _own_changes(record: Record) -> dict[str, Any]:

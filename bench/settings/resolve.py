@@ -22,11 +22,23 @@ EXECUTION = ("scan",)
 
 
 class AppliedPreset(Frozen):
-    """The preset of a cell: whether it simulates its data, what it sets for every model that has such a value."""
+    """The preset of a cell: whether it simulates its data, what it sets on the dataset and for every model."""
 
     name: str
     simulated: bool
+    training: dict[str, Any]
     hyperparameters: dict[str, Any]
+
+    @classmethod
+    def of(cls, preset: Preset, dataset: str) -> "AppliedPreset":
+        """Return what a preset is on a dataset."""
+        training = preset.training | preset.dataset.get(dataset, Overlay()).values()
+        return cls(
+            name=preset.name,
+            simulated=preset.simulated,
+            training=training,
+            hyperparameters=preset.hyperparameters,
+        )
 
 
 class CellSettings(Frozen):
@@ -69,7 +81,7 @@ class _CellLayers:
     """The four groups of one cell's settings: before preset and user, and after `change` with them."""
 
     def __init__(self, model: str, dataset: str, recipe_name: str) -> None:
-        self.model, self.dataset = model, dataset
+        self.model = model
         self.training = _training_layers(model, dataset, recipe_name)
         self.defaults = models.hyperparameters(model)
         self.hyper, self.execution = _model_layers(model, dataset, self.defaults)
@@ -81,10 +93,9 @@ class _CellLayers:
         groups = (self.training, self.hyper, self.data, self.execution)
         return {name: origin for group in groups for name, origin in group.origins.items()}
 
-    def change(self, preset: Preset, assignments: Mapping[str, Any]) -> None:
+    def change(self, preset: AppliedPreset, assignments: Mapping[str, Any]) -> None:
         fixed, origin = models.entry(self.model).overrides, f"preset {preset.name}"
         self.training.update(preset.training, origin)
-        self.training.update(preset.dataset.get(self.dataset, Overlay()).values(), origin)
         self.hyper.change(preset.hyperparameters, origin, but=fixed)
         for group in (self.training, self.hyper, self.data, self.execution):
             group.change(assignments, USER, but=fixed)
@@ -100,7 +111,9 @@ class _CellLayers:
             first = error.errors()[0]
             name = ".".join(map(str, first["loc"]))
             what = blamed(self.origins[name], name, first["input"]) if name in self.origins else USER
-            raise UsageError(f"{what}: {first['msg']}; see 'bench list settings'") from error
+            raise UsageError(
+                f"{what}: {first['msg'].removeprefix('Value error, ')}; see 'bench list settings'"
+            ) from error
 
     def differing(self, other: "_CellLayers") -> tuple[str, ...]:
         """Return the names of the values that are others there."""
@@ -136,7 +149,8 @@ def resolve(
         A value is out of bounds or of the wrong type, or would have no effect.
     """
     layers = _CellLayers(model, dataset, recipe_name)
-    layers.change(preset, assignments)
+    applied = AppliedPreset.of(preset, dataset)
+    layers.change(applied, assignments)
     training, hyperparameters, data = layers.checked()
     changed = layers.differing(_CellLayers(model, dataset, recipe_name))
     hyperparameters |= _augmentations_off(layers, training)
@@ -145,9 +159,7 @@ def resolve(
         dataset=dataset,
         seed=seed,
         recipe=recipe_name,
-        preset=AppliedPreset(
-            name=preset.name, simulated=preset.simulated, hyperparameters=preset.hyperparameters
-        ),
+        preset=applied,
         training=training,
         hyperparameters=hyperparameters,
         data=data,

@@ -45,20 +45,18 @@ def test_other_data_is_another_comparison(record: Record) -> None:
 
 
 def test_changed_settings_are_another_comparison(record: Record) -> None:
-    changed = record.settings | {"changed": ["epochs"]}
-    comparisons = compare([with_score(record, 41, 0.5), with_score(record, 42, 0.7, settings=changed)])
-    assert [one.condition.changes for one in comparisons] == ["", "epochs=100"]
+    comparisons = compare([settled(record), settled(record, epochs=3)])
+    assert [one.condition.changes for one in comparisons] == ["", "epochs=3"]
 
 
 @pytest.mark.parametrize(
     ("name", "labels"),
-    [("d_model", [["transformer"], ["transformer"]]), ("d_ff", [["transformer", "transformer (d_ff=256)"]])],
+    [("d_model", [["transformer"], ["transformer"]]), ("d_ff", [["transformer", "transformer (d_ff=64)"]])],
 )
 def test_a_changed_hyperparameter_is_never_averaged_with_the_default(
     record: Record, name: str, labels: list[list[str]]
 ) -> None:
-    changed = record.settings | {"changed": [name]}
-    comparisons = compare([with_score(record, 41, 0.5), with_score(record, 41, 0.7, settings=changed)])
+    comparisons = compare([settled(record), settled(record, **{name: 64})])
     assert [[group.model for group in one.groups] for one in comparisons] == labels
     assert [one.n_superseded for one in comparisons] == [0] * len(labels)
 
@@ -88,6 +86,26 @@ def test_models_of_a_preset_share_a_comparison_whatever_they_know_of_it(record: 
 def test_a_value_that_the_user_changed_beside_the_preset_names_the_model(record: Record) -> None:
     (one,) = compare([settled(record, "demo", d_ff=256)])
     assert [group.model for group in one.groups] == ["transformer (d_ff=256)"]
+
+
+def test_a_value_given_for_all_keeps_them_together_where_one_has_it_anyway(record: Record) -> None:
+    (one,) = compare([settled(record, model=model, batch_size=256) for model in ("medmamba", "transformer")])
+    assert [group.model for group in one.groups] == ["medmamba", "transformer"]
+    assert one.condition.changes == "batch_size=256"
+
+
+def test_a_cell_stands_wherever_the_changes_leave_it_as_it_is(record: Record) -> None:
+    found = compare([settled(record), settled(record, model="medmamba", batch_size=256)])
+    assert [(one.condition.changes, [group.model for group in one.groups]) for one in found] == [
+        ("", ["transformer"]),
+        ("batch_size=256", ["medmamba", "transformer"]),
+    ]
+
+
+def test_seeds_typed_with_the_default_are_averaged_with_the_others(record: Record) -> None:
+    typed = with_score(settled(record, batch_size=256, split="published"), 42, 0.7)
+    (one,) = compare([with_score(settled(record), 41, 0.5), typed])
+    assert (one.groups[0].seeds, one.condition.changes) == ((41, 42), "")
 
 
 def test_a_default_typed_by_the_user_is_no_change(record: Record) -> None:
