@@ -4,7 +4,7 @@ Source: MedMamba paper, section "Centralization Analysis of Medical Time Series"
 are of windows or of recordings, nor of which scaling; and it speaks of an autoregression, but prints a product.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,7 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench import datasets
-from bench.analyze.moments import Floats, Moments, centred, joined, moments, pooled, standardised
+from bench.analyze.moments import (
+    Floats,
+    Moments,
+    centred,
+    joined,
+    moments,
+    pooled,
+    rows_of,
+    standardised,
+    standardised_by,
+)
 from bench.datasets import weather
 from bench.datasets.cache import dataset_folder
 from bench.errors import UsageError
@@ -82,22 +92,30 @@ def measure(signals: Signals, rng: np.random.Generator) -> tuple[Measure, ...]:
     """Return both indices under every choice of unit, scaling and reading.
 
     A recording is all its windows: their steps share one mean and one deviation. ``raw`` is as cut, ``standardised``
-    the z-score of each channel over the unit.
+    the z-score of each channel over the unit; a window may be standardised over its recording too.
     """
-    _, first = np.unique(signals.recording, return_index=True)
+    names, first, of_recording = np.unique(signals.recording, return_index=True, return_inverse=True)
+    parts = [
+        slice(start, start + WINDOWS_AT_ONCE) for start in range(0, len(signals.windows), WINDOWS_AT_ONCE)
+    ]
+    recordings = [pooled(moments(signals.windows[rows]), of_recording[rows]) for rows in parts]
+    # The windows' moments, of which there may be gigabytes, are made again instead of kept.
+    whole = pooled(joined(recordings), np.concatenate([np.unique(of_recording[rows]) for rows in parts]))
+    assert len(whole.n_times) == len(names)
     of_windows: dict[Choice, list[Floats]] = {}
-    recordings, names = [], []
-    for start in range(0, len(signals.windows), WINDOWS_AT_ONCE):
-        rows = slice(start, start + WINDOWS_AT_ONCE)
-        part = moments(signals.windows[rows])
-        for choice, values in _indices("window", part):
+    for rows in parts:
+        windows = moments(signals.windows[rows])
+        scalings: dict[Scaling, Moments] = {
+            "raw": windows,
+            "standardised": standardised(windows),
+            "standardised over the recording": standardised_by(windows, rows_of(whole, of_recording[rows])),
+        }
+        for choice, values in _indices("window", scalings):
             of_windows.setdefault(choice, []).append(values)
-        recordings.append(pooled(part, signals.recording[rows]))
-        names.append(np.unique(signals.recording[rows]))
-    whole = pooled(joined(recordings), np.concatenate(names))
+    of_whole = _indices("recording", {"raw": whole, "standardised": standardised(whole)})
     found = [
         *(_summary(choice, np.concatenate(of), signals.block, rng) for choice, of in of_windows.items()),
-        *(_summary(choice, of, signals.block[first], rng) for choice, of in _indices("recording", whole)),
+        *(_summary(choice, of, signals.block[first], rng) for choice, of in of_whole),
     ]
     return tuple(one for one in found if one is not None)
 
@@ -190,26 +208,21 @@ def run_weather(root: Path, seed: int, n_times: int, created: str | None = None)
     )
 
 
-def _indices(unit: Unit, of_unit: Moments) -> Iterator[tuple[Choice, Floats]]:
-    zero_mean, scaled = centred(of_unit), standardised(of_unit)
-
-    def sci(scaling: Scaling, one: Moments) -> tuple[Choice, Floats]:
+def _indices(unit: Unit, scalings: Mapping[Scaling, Moments]) -> Iterator[tuple[Choice, Floats]]:
+    for scaling, one in scalings.items():
         choice = Choice(index="sci", unit=unit, scaling=scaling, reading="as printed")
-        return choice, spectral_centralization(one)
-
-    yield sci("raw", of_unit)
-    yield sci("standardised", scaled)
-    cases: list[tuple[Scaling, Reading, Floats]] = [
-        ("raw", "as printed", printed_transition(of_unit)),
-        ("raw", "mean removed", printed_transition(zero_mean)),
-        ("raw", "least squares", fitted_transition(zero_mean)),
-        # Standardising removes the mean.
-        ("standardised", "as printed", printed_transition(scaled)),
-        ("standardised", "least squares", fitted_transition(scaled)),
-    ]
-    for scaling, reading, transition in cases:
-        choice = Choice(index="dic", unit=unit, scaling=scaling, reading=reading)
-        yield choice, dynamic_centralization(transition)
+        yield choice, spectral_centralization(one)
+    for scaling, one in scalings.items():
+        # Standardising over the unit itself removes the mean already.
+        has_mean = scaling != "standardised"
+        zero_mean = centred(one) if has_mean else one
+        transitions: dict[Reading, Floats] = {"as printed": printed_transition(one)}
+        if has_mean:
+            transitions["mean removed"] = printed_transition(zero_mean)
+        transitions["least squares"] = fitted_transition(zero_mean)
+        for reading, transition in transitions.items():
+            choice = Choice(index="dic", unit=unit, scaling=scaling, reading=reading)
+            yield choice, dynamic_centralization(transition)
 
 
 def _summary(choice: Choice, values: Floats, block: NDArray, rng: np.random.Generator) -> Measure | None:

@@ -75,40 +75,67 @@ def pooled(windows: Moments, units: NDArray) -> Moments:
 
 def centred(unit: Moments) -> Moments:
     """Return the moments after each channel's mean over its unit is subtracted."""
-    mean = unit.total / unit.n_times[:, None]
-    early, late = (one - unit.n_pairs[:, None] * mean for one in (unit.early, unit.late))
-    pairs = unit.n_pairs[:, None, None] * _outer(mean, mean)
-    return Moments(
-        n_times=unit.n_times,
-        n_pairs=unit.n_pairs,
-        total=np.zeros_like(unit.total),
-        early=early,
-        late=late,
-        second=unit.second - _outer(unit.total, mean),
-        early_second=unit.early_second - _outer(unit.early, mean) - _outer(mean, unit.early) + pairs,
-        lagged=unit.lagged - _outer(unit.late, mean) - _outer(mean, unit.early) + pairs,
-        lowest=unit.lowest - mean,
-        highest=unit.highest - mean,
-    )
+    return _shifted(unit, _mean(unit))
 
 
 def standardised(unit: Moments) -> Moments:
     """Return the moments after each channel's z-score over its unit; a constant channel becomes zero."""
-    zero_mean, constant = centred(unit), unit.is_constant
-    variance = np.einsum("nii->ni", zero_mean.second) / unit.n_times[:, None]
+    return standardised_by(unit, unit)
+
+
+def standardised_by(unit: Moments, larger: Moments) -> Moments:
+    """Return the moments after each channel's z-score by the mean and the deviation of a larger unit.
+
+    Row n of ``larger`` is the unit that row n of ``unit`` is part of. A channel that is constant there becomes zero.
+    """
+    variance = np.einsum("nii->ni", centred(larger).second) / larger.n_times[:, None]
+    constant = larger.is_constant
     factor = np.where(constant, 0.0, 1 / np.sqrt(np.where(constant, 1.0, variance)))
+    return _multiplied(_shifted(unit, _mean(larger)), factor)
+
+
+def rows_of(units: Moments, rows: NDArray[np.intp]) -> Moments:
+    """Return the moments of some units, in the order of ``rows``."""
+    return Moments(**{one.name: getattr(units, one.name)[rows] for one in fields(Moments)})
+
+
+def _mean(unit: Moments) -> Floats:
+    return unit.total / unit.n_times[:, None]
+
+
+def _shifted(unit: Moments, by: Floats) -> Moments:
+    """Return the moments of x - by; ``by`` is ``(n, n_channels)``."""
+    total = unit.total - unit.n_times[:, None] * by
+    early, late = (one - unit.n_pairs[:, None] * by for one in (unit.early, unit.late))
+    pairs = unit.n_pairs[:, None, None] * _outer(by, by)
+    return Moments(
+        n_times=unit.n_times,
+        n_pairs=unit.n_pairs,
+        total=total,
+        early=early,
+        late=late,
+        second=unit.second - _outer(unit.total, by) - _outer(by, total),
+        early_second=unit.early_second - _outer(unit.early, by) - _outer(by, unit.early) + pairs,
+        lagged=unit.lagged - _outer(unit.late, by) - _outer(by, unit.early) + pairs,
+        lowest=unit.lowest - by,
+        highest=unit.highest - by,
+    )
+
+
+def _multiplied(unit: Moments, factor: Floats) -> Moments:
+    """Return the moments of x * factor; ``factor`` is ``(n, n_channels)`` and not negative."""
     square = _outer(factor, factor)
     return Moments(
         n_times=unit.n_times,
         n_pairs=unit.n_pairs,
-        total=zero_mean.total,
-        early=zero_mean.early * factor,
-        late=zero_mean.late * factor,
-        second=zero_mean.second * square,
-        early_second=zero_mean.early_second * square,
-        lagged=zero_mean.lagged * square,
-        lowest=zero_mean.lowest * factor,
-        highest=zero_mean.highest * factor,
+        total=unit.total * factor,
+        early=unit.early * factor,
+        late=unit.late * factor,
+        second=unit.second * square,
+        early_second=unit.early_second * square,
+        lagged=unit.lagged * square,
+        lowest=unit.lowest * factor,
+        highest=unit.highest * factor,
     )
 
 

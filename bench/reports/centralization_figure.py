@@ -43,7 +43,7 @@ def centralization_figure(records: Sequence[CentralizationRecord], caption: str)
 
 def draw(records: Sequence[CentralizationRecord]) -> "matplotlib.figure.Figure":
     """Draw the two indices side by side."""
-    figure = style.new_figure(style.PAGE_IN, 1.3 + 0.28 * len(records))
+    figure = style.new_figure(style.PAGE_IN, 1.9 + 0.28 * len(records))
     left, right = figure.subplots(1, 2, sharey=True)
     _draw_index(left, records, "sci", "spectral index (SCI)")
     _draw_index(right, records, "dic", "dynamic index (DIC)")
@@ -55,7 +55,7 @@ def draw(records: Sequence[CentralizationRecord]) -> "matplotlib.figure.Figure":
         axes.grid(axis="y", visible=False)
         for line in range(1, len(records)):
             axes.axhline(line - 0.5, color=style.GRID, linewidth=0.5)
-    figure.legend(*right.get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    figure.legend(*right.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return figure
 
 
@@ -102,8 +102,15 @@ def _set_log_axis(axes: "Axes") -> None:
 def _look(choice: Choice) -> dict[str, Any]:
     """Return the mark: form tells the unit, filling the scaling, colour the reading."""
     colour = COLOURS[choice.reading]
-    face = colour if choice.scaling == "raw" else "none"
-    return {"marker": MARKERS[choice.unit], "color": colour, "markerfacecolor": face, "markersize": 4.5}
+    look = {"marker": MARKERS[choice.unit], "color": colour, "markersize": 4.5}
+    return (
+        look
+        | {
+            "raw": {"markerfacecolor": colour},
+            "standardised": {"markerfacecolor": "none"},
+            "standardised over the recording": {"fillstyle": "left", "markerfacecoloralt": "white"},
+        }[choice.scaling]
+    )
 
 
 def _label(record: CentralizationRecord) -> str:

@@ -9,7 +9,7 @@ NAME = "centralization"
 
 Index = Literal["sci", "dic"]
 Unit = Literal["window", "recording"]
-Scaling = Literal["raw", "standardised"]
+Scaling = Literal["raw", "standardised", "standardised over the recording"]
 Reading = Literal["as printed", "mean removed", "least squares"]
 
 

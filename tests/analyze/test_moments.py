@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench.analyze.moments import centred, moments, pooled, standardised
+from bench.analyze.moments import centred, moments, pooled, rows_of, standardised, standardised_by
 
 
 def windows(seed: int = 0, n: int = 5, n_times: int = 7, n_channels: int = 3) -> np.ndarray:
@@ -60,3 +60,14 @@ def test_constant_channel_becomes_zero() -> None:
     assert found.is_constant[:, 1].all()
     assert not found.second[:, 1].any()
     assert np.isfinite(found.lagged).all()
+
+
+def test_windows_are_standardised_by_their_recording() -> None:
+    x = np.random.default_rng(2).normal(3.0, 2.0, size=(4, 8, 2))
+    units = np.array([0, 0, 1, 1])
+    series = x.reshape(2, 16, 2)
+    scaled = (series - series.mean(axis=1, keepdims=True)) / series.std(axis=1, keepdims=True)
+    expected, whole = moments(scaled.reshape(4, 8, 2)), pooled(moments(x), units)
+    found = standardised_by(moments(x), rows_of(whole, units))
+    for name in ("total", "early", "late", "second", "early_second", "lagged", "lowest", "highest"):
+        np.testing.assert_allclose(getattr(found, name), getattr(expected, name), atol=1e-9)

@@ -82,6 +82,26 @@ def test_verdict_says_that_no_choice_is_close() -> None:
     assert "No choice comes within 0.05 of every published DIC." not in text
 
 
+def test_both_indices_are_compared_by_one_unit_and_scaling() -> None:
+    # SCI alone is nearest by recording, which has no DIC; both together are told by window.
+    records = [record("ptb", 0.30, other=0.62), record("weather", 0.40, other=0.38)]
+    found = closeness(records)
+    assert closest(found, "sci").choice == RECORDING
+    table = choices_table(records, found)
+    (row,) = table.blocks[2].rows
+    assert row.label == DIC.label
+    assert row.cells[1].mean == pytest.approx(0.32)
+    assert "Closest in both by one unit, scaling and reading: window, raw, as printed" in table.caption
+    assert "None comes within 0.05 of every published number." in table.caption
+
+
+def test_every_dataset_has_its_difference() -> None:
+    records = [record("ptb", 0.30), record("weather", 0.40)]
+    table = choices_table(records, closeness(records))
+    assert table.columns[4:] == ("PTB", "Weather")
+    assert [cell.mean for cell in table.blocks[0].rows[0].cells[4:]] == pytest.approx([-0.32, 0.02])
+
+
 def test_verdict_counts_choices_under_which_medical_signals_are_above_weather() -> None:
     records = [record("ptb", 0.60), record("weather", 0.40)]
     assert "above Weather in SCI under 1 of 2 choices" in choices_table(records, closeness(records)).caption

@@ -7,15 +7,13 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Literal
 
+from bench.reports.centralization import CLOSE
 from bench.results import published
 from bench.results.centralization import CentralizationRecord, Index
 from bench.results.claim_checks import HALF_DIGIT, Verdict
 from bench.results.claims import Claim, Ruling
 
 _Number = Literal["mean", "low", "high"]
-
-CLOSE = 0.05
-"""Ours: within bounds at this distance."""
 
 
 class CentralizationJudge:
