@@ -70,7 +70,7 @@ def read_contents(out: Path) -> Contents:
         sections.extend(_suite_sections(out, suite, tested, suffix))
         main.extend([f"headline{suffix}", *(f"main-{study.dataset}{suffix}" for study in suite.studies)])
     sections.append(_other_section(out, comparisons, suites))
-    for measured in (efficiency_sections(out), analysis_sections(out)):
+    for measured in (efficiency_sections(out), analysis_sections(out, records)):
         sections.extend(measured.sections)
         damaged.extend(measured.damaged)
     sections.append(_claims_section(out, suites))

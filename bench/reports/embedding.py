@@ -32,6 +32,7 @@ COLUMNS: tuple[tuple[Quantity, str], ...] = (
     ("class_from_all", "class, from all"),
     ("subject_from_all", "subject"),
 )
+PAPER_ROWS = ("adftd", "ptb-xl")
 N_NAMED_SUBJECTS = 10
 _LOOKS = tuple(
     zip(
@@ -139,7 +140,9 @@ def _figure(maps: Sequence[Map], name: str, by: str) -> Figure:
 def draw(maps: Sequence[Map], by: str) -> "matplotlib.figure.Figure":
     """Draw a row per dataset and a column per model, with the legend of each row on its right."""
     models = in_paper_order({one.record.cells.model for one in maps})
-    datasets = in_report_order({one.record.cells.dataset for one in maps})
+    found = {one.record.cells.dataset for one in maps}
+    # As the paper has its rows; others follow in the order of reports.
+    datasets = [*(name for name in PAPER_ROWS if name in found), *in_report_order(found - {*PAPER_ROWS})]
     placed = {(one.record.cells.dataset, one.record.cells.model): one for one in maps}
     figure = style.new_figure(style.PAGE_IN, 0.3 + 2.4 * len(datasets))
     grid = figure.subplots(len(datasets), len(models), squeeze=False)

@@ -1,23 +1,28 @@
 """The parts of a report that other commands fill: efficiency and the analyses, or the commands that would fill them."""
 
-import importlib
+import pkgutil
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from bench.errors import BenchError
 from bench.reports.efficiency import efficiency_report
 from bench.reports.section import Section
+from bench.results.aggregate import Condition, label_of
+from bench.results.analysed import read_analysed
+from bench.results.record import Record
 
-# Folder below OUT/analyses -> title, and the module whose `<its name>_report(out)` gives tables and figures.
 ANALYSES = {
-    "centralization": ("Centralization", "bench.reports.centralization"),
-    "channel-mixing": ("Channel mixing", "bench.reports.channel_mixing"),
-    "embedding": ("Embedding", "bench.reports.embedding"),
-    "missing-sensors": ("Missing sensors", "bench.reports.missing_sensors"),
-    "theory": ("Propositions", "bench.reports.theory"),
-    "scales": ("What the scales see", "bench.reports.scales"),
-    "scaling": ("Scaling", "bench.reports.scaling"),
+    "centralization": ("Centralization", "bench.reports.centralization:centralization_report"),
+    "channel-mixing": ("Channel mixing", "bench.reports.channel_mixing:channel_mixing_report"),
+    "embedding": ("Embedding", "bench.reports.embedding:embedding_report"),
+    "missing-sensors": ("Missing sensors", "bench.reports.missing_sensors:missing_sensors_report"),
+    "theory": ("Propositions", "bench.reports.theory:theory_report"),
+    "scales": ("What the scales see", "bench.reports.scales:scales_report"),
+    "scaling": ("Scaling", "bench.reports.scaling:scaling_report"),
 }
+"""Folder below OUT/analyses -> title, and the function that gives tables and figures of OUT."""
 
 
 @dataclass(frozen=True)
@@ -38,11 +43,12 @@ def efficiency_sections(out: Path) -> Measured:
     return Measured((section,), tuple(found.damaged))
 
 
-def analysis_sections(out: Path) -> Measured:
-    """Return a section for each analysis that was run, or one that names the command."""
+def analysis_sections(out: Path, records: Sequence[Record]) -> Measured:
+    """Return a section for each analysis that was run, and one that names the commands of the others.
+
+    An analysis of cells that are not the latest of the ``records`` is said to be of other cells.
+    """
     folders = sorted(path.name for path in (out / "analyses").glob("*") if path.is_dir())
-    if not folders:
-        return Measured((Section("analyses", "Analyses", "No analysis was run: bench analyze --help"),))
     sections, damaged = [], []
     for name in folders:
         if name not in ANALYSES:
@@ -50,14 +56,37 @@ def analysis_sections(out: Path) -> Measured:
             sections.append(Section(f"analysis-{name}", f"Analysis: {name}", intro))
             continue
         try:
-            sections.append(_analysis(out, name))
+            sections.append(_analysis(out, name, records))
         except BenchError as error:
             damaged.append(error)
+    others = [f"bench analyze {name}" for name in ANALYSES if name not in folders]
+    if others:
+        sections.append(Section("analyses", "Analyses not run", f"{', '.join(others)}."))
     return Measured(tuple(sections), tuple(damaged))
 
 
-def _analysis(out: Path, name: str) -> Section:
-    title, module = ANALYSES[name]
-    report = getattr(importlib.import_module(module), f"{module.rsplit('.')[-1]}_report")
-    tables, figures = report(out)
-    return Section(f"analysis-{name}", title, f"By bench analyze {name}.", tuple(tables), tuple(figures))
+def _analysis(out: Path, name: str, records: Sequence[Record]) -> Section:
+    title, report = ANALYSES[name]
+    tables, figures = pkgutil.resolve_name(report)(out)
+    intro = f"By bench analyze {name}."
+    old = outdated_cells(out, name, records)
+    if old:
+        intro += (
+            f" Of cells that are no longer the latest ({', '.join(old)}): run bench analyze {name} again."
+        )
+    return Section(f"analysis-{name}", title, intro, tuple(tables), tuple(figures))
+
+
+def outdated_cells(out: Path, name: str, records: Sequence[Record]) -> list[str]:
+    """Return the models on datasets whose analysed cells are not those that a new run would take, seed by seed."""
+    done = {record.key: record for record in records if record.is_done}
+    latest: dict[tuple[Condition, str], dict[int, Record]] = defaultdict(dict)
+    for record in sorted(done.values(), key=lambda one: one.timing.started):
+        latest[Condition.of(record), label_of(record)][record.cell.seed] = record
+    found = []
+    for cells in read_analysed(out, name):
+        known = [done[key] for key in cells.keys if key in done]
+        current = latest[Condition.of(known[0]), label_of(known[0])] if known else {}
+        if {one.key for one in current.values()} != set(cells.keys):
+            found.append(f"{cells.model} on {cells.dataset}")
+    return list(dict.fromkeys(found))

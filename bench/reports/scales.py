@@ -13,6 +13,7 @@ from bench.results.aggregate import DDOF, METRICS
 from bench.results.analysed import over_seeds
 from bench.results.scales import BranchCell, ScalesRecord, read_scales
 
+PAPER_DATASET = "adftd"
 PAPER_WORDS = {5: ("beta",), 10: ("theta", "alpha"), 25: ("theta", "alpha")}
 """Bands that the section on the ablation ascribes to each stride, on EEG."""
 
@@ -158,8 +159,8 @@ def preferred(record: ScalesRecord, number: int) -> str:
 
 def verdict(record: ScalesRecord) -> str:
     """Return what was found of the paper's words, as sentences."""
-    if not record.is_eeg:
-        return "The paper's words on bands are of the EEG, which this is not."
+    if record.about.dataset != PAPER_DATASET:
+        return "The paper's words on bands are of the EEG of ADFTD at 256 Hz, which this is not."
     if not any(stride in PAPER_WORDS for stride in record.strides):
         return "The paper says nothing of these strides."
     agree, differ = [], []

@@ -3,14 +3,14 @@
 Source: tables dataset_summary and model_config_all of the paper.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from bench.reports.kinds import SENTENCES
 from bench.reports.suite import OURS, Study, Suite, short_name
 from bench.reports.table import Block, Cell, Footnotes, Row, Table
 from bench.results import published
-from bench.results.record import Record
 
 _HYPERPARAMETERS = {
     "Hidden dim": "d_model",
@@ -22,22 +22,25 @@ _HYPERPARAMETERS = {
     "Stochastic depth": "drop_path",
     "Channel dropout": "channel_dropout",
 }
+_BLANK = Cell(text="")
 
 
 def dataset_summary(suite: Suite, name: str) -> Table:
     """Return subjects, windows and classes of each dataset as split, beside the paper's counts."""
     notes = Footnotes()
     measured = tuple(Row(study.label, _dataset_cells(study, notes)) for study in suite.studies)
-    in_suite = {study.dataset for study in suite.studies}
+    by_name = {one.dataset: one for one in published.dataset_summary()}
     printed = tuple(
         Row(
             short_name(one.dataset),
-            _texts(
-                *(one.n_subjects, one.n_windows, one.n_classes, one.n_channels, one.n_times), "", "", "", ""
+            (
+                *_counts(one.n_subjects, one.n_windows, one.n_classes, one.n_channels, one.n_times),
+                *(_BLANK,) * 4,
+                Cell(text=one.modality),
             ),
         )
-        for one in published.dataset_summary()
-        if one.dataset in in_suite
+        for study in suite.studies
+        if (one := by_name.get(study.dataset)) is not None
     )
     kinds = sorted({study.record.data.kind for study in suite.studies})
     return Table(
@@ -53,6 +56,7 @@ def dataset_summary(suite: Suite, name: str) -> Table:
             "Validation",
             "Test",
             "Test subjects",
+            "Modality",
         ),
         blocks=(Block("used here", measured), Block("published (MedMamba paper)", printed)),
         caption=(
@@ -70,8 +74,7 @@ def _dataset_cells(study: Study, notes: Footnotes) -> tuple[Cell, ...]:
     parts = [data.parts[part] for part in ("train", "validation", "test")]
     n_subjects, n_windows = sum(part.n_subjects for part in parts), sum(part.n_windows for part in parts)
     found = (n_subjects, n_windows, len(data.class_names), data.n_channels, data.n_times)
-    cells = list(_texts(*found))
-    cells.extend(_texts(*(part.n_windows for part in parts), parts[2].n_subjects))
+    cells = list(_counts(*found, *(part.n_windows for part in parts), parts[2].n_subjects))
     printed = next((one for one in published.dataset_summary() if one.dataset == study.dataset), None)
     if printed:
         expected = (
@@ -84,8 +87,9 @@ def _dataset_cells(study: Study, notes: Footnotes) -> tuple[Cell, ...]:
         for column, (wanted, got) in enumerate(zip(expected, found, strict=True)):
             if wanted != got:
                 note = notes.number("differs from the published count")
-                cells[column] = Cell(text=cells[column].text, note=note)
-    return tuple(cells)
+                cells[column] = replace(cells[column], note=note)
+    # Records do not say it: it is a fact of the dataset, which the paper's row names.
+    return (*cells, _BLANK)
 
 
 def model_configuration(suite: Suite, name: str) -> Table | None:
@@ -99,10 +103,12 @@ def model_configuration(suite: Suite, name: str) -> Table | None:
     for title, field in _HYPERPARAMETERS.items():
         cells, quoted = [], []
         for study in studies:
-            ran = _as_run(study.groups[OURS].records[0], field)
+            ran = study.groups[OURS].records[0].settings["hyperparameters"].get(field)
             told = getattr(printed[study.dataset], field) if study.dataset in printed else None
             differs = told is not None and ran is not None and _shown(ran) != _shown(told)
             note = notes.number("differs from the published value") if differs else None
+            if told is not None and ran is None:
+                note = notes.number("fixed in the model's code: no record confirms the published value")
             cells.append(Cell(text=None if ran is None else _shown(ran), note=note))
             quoted.append(Cell(text=None if told is None else _shown(told)))
         measured.append(Row(title, tuple(cells)))
@@ -119,19 +125,11 @@ def model_configuration(suite: Suite, name: str) -> Table | None:
     )
 
 
-def _as_run(record: Record, field: str) -> Any:
-    """Return a hyperparameter of a record; the FFN expansion is d_ff over d_model."""
-    settings: Mapping[str, Any] = record.settings["hyperparameters"]
-    if field == "ffn_expansion" and settings.get("d_ff") and settings.get("d_model"):
-        return settings["d_ff"] / settings["d_model"]
-    return settings.get(field)
-
-
 def _shown(value: Any) -> str:
     if isinstance(value, Sequence) and not isinstance(value, str):
         return f"({', '.join(map(_shown, value))})"
     return f"{value:g}" if isinstance(value, int | float) else str(value)
 
 
-def _texts(*values: int | str) -> tuple[Cell, ...]:
-    return tuple(Cell(text=f"{value:,}" if isinstance(value, int) else value) for value in values)
+def _counts(*values: int) -> tuple[Cell, ...]:
+    return tuple(Cell(value, text=f"{value:,}") for value in values)

@@ -1,6 +1,9 @@
 """Which trained cells an analysis looked at: the part of its record that its caption is made from."""
 
+import json
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -39,6 +42,31 @@ class AnalysedCells(Part):
             keys=tuple(record.key for record in records),
             data=first.data,
         )
+
+
+def read_analysed(out: Path, name: str) -> list[AnalysedCells]:
+    """Return the cells that the records of an analysis are of, wherever those keep them; none where it was not run.
+
+    A record that cannot be read has none: who reads it as what it is says why.
+    """
+    found: list[AnalysedCells] = []
+    for path in sorted((out / "analyses" / name).glob("*.json")):
+        try:
+            _collect(json.loads(path.read_text(encoding="utf-8")), found)
+        except ValueError:
+            continue
+    return found
+
+
+def _collect(node: Any, found: list[AnalysedCells]) -> None:
+    if isinstance(node, dict):
+        if node.keys() == AnalysedCells.model_fields.keys():
+            found.append(AnalysedCells.model_validate(node))
+            return
+        node = list(node.values())
+    if isinstance(node, list):
+        for one in node:
+            _collect(one, found)
 
 
 def over_seeds(values: Sequence[float | None]) -> tuple[float, float | None] | None:

@@ -206,20 +206,35 @@ def test_dataset_summary_marks_counts_that_are_not_the_papers(full: Path) -> Non
     table = dataset_summary(suite_of(full), "datasets")
     counts = cells(table, "used here", "PTB (2 classes)")
     assert (counts[0].text, counts[0].note, counts[2].text, counts[2].note) == ("36", 1, "2", None)
+    assert counts[0].mean == 36
+
+
+def test_dataset_summary_has_both_blocks_in_one_order_and_the_modality(full: Path) -> None:
+    used, printed = dataset_summary(suite_of(full), "datasets").blocks
+    assert [row.label.split(" (")[0] for row in used.rows] == [row.label for row in printed.rows]
+    assert [row.cells[-1].text for row in printed.rows][:3] == ["ECG", "ECG", "EEG"]
 
 
 def test_configuration_agrees_with_the_paper(full: Path) -> None:
     table = model_configuration(suite_of(full), "configuration")
     assert table is not None
-    assert cells(table, "as run here", "Layers") == cells(table, "published", "Layers")
-    assert table.footnotes == ()
+    for row in table.blocks[0].rows:
+        published_row = cells(table, "published", row.label)
+        if row.label == "FFN expansion":
+            assert all(cell.is_empty and cell.note == 1 for cell in row.cells)
+            assert {cell.text for cell in published_row} == {"4"}
+        else:
+            assert row.cells == published_row
+    assert table.footnotes == ("fixed in the model's code: no record confirms the published value",)
 
 
 def test_configuration_of_a_changed_run_is_marked(tmp_path: Path) -> None:
     write_grid(tmp_path, Grid(models=("medmamba",), datasets=("ptb",), kind="simulated", preset="demo"))
     table = model_configuration(suite_of(tmp_path), "configuration")
     assert table is not None
-    assert cells(table, "as run here", "Hidden dim")[0] == Cell(text="32", note=1)
+    cell = cells(table, "as run here", "Hidden dim")[0]
+    assert (cell.text, cell.note) == ("32", 1)
+    assert table.footnotes[0] == "differs from the published value"
 
 
 def test_headline_names_the_best_and_how_sure(full: Path) -> None:

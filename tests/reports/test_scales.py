@@ -75,7 +75,11 @@ def test_simulated_data_are_named_in_the_verdict(tmp_path: Path) -> None:
 
 
 def test_words_say_nothing_of_signals_that_are_no_eeg(tmp_path: Path) -> None:
-    assert "of the EEG, which this is not" in verdict(make(tmp_path, (BETA, ALPHA, THETA), dataset="ptb"))
+    for dataset in ("ptb", "sleep-edf", "apava"):
+        folder = tmp_path / dataset
+        folder.mkdir()
+        said = verdict(make(folder, (BETA, ALPHA, THETA), dataset=dataset))
+        assert said == "The paper's words on bands are of the EEG of ADFTD at 256 Hz, which this is not."
 
 
 def test_table_has_lengths_and_limits_by_hand(tmp_path: Path) -> None:
