@@ -1,6 +1,7 @@
 """Aggregation: what may share a table, and whose mean is whose."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -50,13 +51,16 @@ def test_changed_settings_are_another_comparison(record: Record) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "labels"),
-    [("d_model", [["transformer"], ["transformer"]]), ("d_ff", [["transformer", "transformer (d_ff=64)"]])],
+    ("changed", "labels"),
+    [
+        ({"d_model": 64}, [["transformer"], ["transformer"]]),
+        ({"d_ff": 64}, [["transformer", "transformer (d_ff=64)"]]),
+    ],
 )
 def test_a_changed_hyperparameter_is_never_averaged_with_the_default(
-    record: Record, name: str, labels: list[list[str]]
+    record: Record, changed: dict[str, Any], labels: list[list[str]]
 ) -> None:
-    comparisons = compare([settled(record), settled(record, **{name: 64})])
+    comparisons = compare([settled(record), settled(record, **changed)])
     assert [[group.model for group in one.groups] for one in comparisons] == labels
     assert [one.n_superseded for one in comparisons] == [0] * len(labels)
 
