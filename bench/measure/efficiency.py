@@ -107,17 +107,19 @@ def _record(
         parameters=found.parameters,
         operations=found.operations,
         load_s=statistics.median(load_s) if load_s else None,
-        conditions=tuple(_condition(workload, found) for workload in workloads),
+        conditions=tuple(_condition(name, workload, found) for workload in workloads),
         half_width_asked=plan.half_width,
         limit_s=plan.limit_s,
         warnings=warnings,
     )
 
 
-def _condition(workload: Workload, found: Findings) -> Condition:
+def _condition(name: str, workload: Workload, found: Findings) -> Condition:
     """Return what is known of a workload; of one that could not be timed the batch is that of its memory."""
     probe, measured = found.probes.get(workload), found.measured.get(workload)
-    trouble = found.troubles.get(workload) or (measured.message if measured else "not run")
+    trouble = found.troubles.get(workload) or (
+        measured.message if measured else f"{name}, {workload}: not run"
+    )
     return Condition(
         mode=workload.mode,
         batch_asked=workload.batch,

@@ -53,7 +53,7 @@ def _cost_row(panel: Panel, name: str, workloads: Sequence[tuple[Mode, int]], no
     for mode, batch in workloads:
         condition = panel.asked(name, mode, batch)
         if condition is None or condition.memory_bytes is None:
-            cells.append(Cell(note=_trouble(name, condition, notes)))
+            cells.append(Cell(note=_trouble(condition, notes)))
         else:
             note = _noted(notes, _smaller_batch(name, condition))
             cells.append(_cell(condition.memory_bytes / MIB, note=note))
@@ -92,7 +92,7 @@ def speed_table(found: Sequence[Panel]) -> Table:
 def _latency_cells(panel: Panel, name: str, notes: Footnotes) -> tuple[Cell, Cell]:
     condition = panel.asked(name, *LATENCY)
     if condition is None or not condition.rounds:
-        empty = Cell(note=_trouble(name, condition, notes))
+        empty = Cell(note=_trouble(condition, notes))
         return empty, empty
     seconds = summarise(condition.rounds)
     scale = [None if one is None else 1000 * one for one in (seconds.low, seconds.high)]
@@ -103,7 +103,7 @@ def _latency_cells(panel: Panel, name: str, notes: Footnotes) -> tuple[Cell, Cel
 def _rate_cell(panel: Panel, name: str, mode: Mode, batch: int, notes: Footnotes) -> Cell:
     condition = panel.asked(name, mode, batch)
     if condition is None or not condition.rounds or condition.batch is None:
-        return Cell(note=_trouble(name, condition, notes))
+        return Cell(note=_trouble(condition, notes))
     seconds, n = summarise(condition.rounds), condition.batch
     # The slow end of the seconds is the low end of the rate.
     low, high = (None if one is None else n / one for one in (seconds.high, seconds.low))
@@ -218,8 +218,8 @@ def three_digits(value: float) -> str:
     return text if "e" not in text else f"{value:.6f}"
 
 
-def _trouble(name: str, condition: Condition | None, notes: Footnotes) -> int | None:
-    return None if condition is None else notes.number(f"{name}: {condition.message}")
+def _trouble(condition: Condition | None, notes: Footnotes) -> int | None:
+    return None if condition is None else notes.number(condition.message)
 
 
 def _noted(notes: Footnotes, *texts: str | None) -> int | None:

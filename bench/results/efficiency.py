@@ -52,7 +52,7 @@ class Condition(_Part):
     ``batch`` is the one that was run: ``batch_asked``, or less where that did not fit; None where nothing could be
     run. ``rounds`` are the seconds of all runs, round by round; round i of all models of one session was taken in the
     same turn. ``memory_bytes`` is the peak of ``batch`` in a fresh process beyond what it held without the model.
-    ``message`` says why there are no rounds, or no more.
+    ``message`` names the model and says why there are no rounds, or no more.
     """
 
     mode: Mode

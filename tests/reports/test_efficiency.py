@@ -122,11 +122,12 @@ def test_smaller_batch_is_said() -> None:
 
 
 def test_what_could_not_be_run_has_its_reason() -> None:
-    failed = Condition(mode="inference", batch_asked=256, batch=None, message="out of memory")
+    said = "medformer, inference at batch 256: out of memory"
+    failed = Condition(mode="inference", batch_asked=256, batch=None, message=said)
     table = speed_table(panels([make_record("medformer", (failed,))]))
     one = cell(table, "medformer", "inference at 256, windows/s")
     assert one.is_empty
-    assert note(table, one) == "medformer: out of memory"
+    assert note(table, one) == said
 
 
 def quality(condition: Condition) -> str | None:
