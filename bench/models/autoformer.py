@@ -12,8 +12,9 @@ from torch import Tensor, nn
 
 from bench.errors import UsageError
 from bench.models.layers.attention import Attention
-from bench.models.layers.decomposition import DECOMPOSITION_RENAMES, DecompositionEncoder, DecompositionLayer
-from bench.models.layers.embedding import SeriesEmbedding
+from bench.models.layers.classifier import Classifier
+from bench.models.layers.decomposition import DECOMPOSITION_RENAMES, DecompositionEncoder
+from bench.models.layers.embedding import SERIES_RENAMES, SeriesEmbedding
 from bench.models.layers.encoder import ENCODER_RENAMES
 from bench.models.layers.head import HEAD_RENAMES, TokenHead
 from bench.models.layers.precision import at_least_float32
@@ -23,7 +24,7 @@ REVISION = 1
 
 REFERENCE = ReferenceNames(
     renames={
-        r"enc_embedding\.value_embedding\.tokenConv\.weight": "embedding.token.weight",
+        **SERIES_RENAMES,
         **DECOMPOSITION_RENAMES,
         **ENCODER_RENAMES,
         **HEAD_RENAMES,
@@ -31,7 +32,7 @@ REFERENCE = ReferenceNames(
 )
 
 
-class Autoformer(nn.Module):
+class Autoformer(Classifier):
     """Classify ``(batch, n_times, n_channels)`` by auto-correlation and series decomposition."""
 
     def __init__(
@@ -52,21 +53,14 @@ class Autoformer(nn.Module):
         n_delays = count_delays(n_times, factor)
         self.embedding = SeriesEmbedding(n_channels, n_times, d_model, dropout, positional=False)
         self.encoder = DecompositionEncoder(
-            lambda: DecompositionLayer(
-                Attention(d_model, n_heads, AutoCorrelation(n_delays)), d_model, d_ff, dropout, moving_avg
-            ),
+            lambda: Attention(d_model, n_heads, AutoCorrelation(n_delays)),
             n_layers,
             d_model,
+            d_ff,
+            dropout,
+            moving_avg,
         )
         self.head = TokenHead(n_times, d_model, n_classes, dropout)
-
-    def features(self, x: Tensor) -> Tensor:
-        """Return the vector before the classifier ``(batch, n_times * d_model)``."""
-        return self.head.features(self.encoder(self.embedding(x)))
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Return logits ``(batch, n_classes)``."""
-        return self.head.projection(self.features(x))
 
 
 def count_delays(n_times: int, factor: int) -> int:

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from bench.errors import UsageError
 from bench.models.layers.attention import Attention, FullAttention
+from bench.models.layers.classifier import Classifier
 from bench.models.layers.head import HEAD_RENAMES, ChannelHead
 from bench.models.layers.patching import PatchEmbedding, per_channel
 from bench.models.reference import ReferenceNames
@@ -45,7 +46,7 @@ REFERENCE = ReferenceNames(
 )
 
 
-class Crossformer(nn.Module):
+class Crossformer(Classifier):
     """Classify ``(batch, n_times, n_channels)`` by two-stage attention; segments are merged in pairs between layers."""
 
     def __init__(
@@ -84,10 +85,6 @@ class Crossformer(nn.Module):
         for merge, layer in zip(self.merges, self.layers, strict=True):
             tokens = layer(merge(tokens))
         return self.head.features(tokens)
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Return logits ``(batch, n_classes)``."""
-        return self.head.projection(self.features(x))
 
 
 class SegmentEmbedding(nn.Module):

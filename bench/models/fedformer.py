@@ -9,8 +9,9 @@ from einops import rearrange
 from torch import Tensor, nn
 
 from bench.errors import UsageError
-from bench.models.layers.decomposition import DECOMPOSITION_RENAMES, DecompositionEncoder, DecompositionLayer
-from bench.models.layers.embedding import SeriesEmbedding
+from bench.models.layers.classifier import Classifier
+from bench.models.layers.decomposition import DECOMPOSITION_RENAMES, DecompositionEncoder
+from bench.models.layers.embedding import SERIES_RENAMES, SeriesEmbedding
 from bench.models.layers.encoder import ENCODER_RENAMES
 from bench.models.layers.head import HEAD_RENAMES, TokenHead
 from bench.models.layers.precision import at_least_float32
@@ -20,7 +21,7 @@ REVISION = 1
 
 REFERENCE = ReferenceNames(
     renames={
-        r"enc_embedding\.value_embedding\.tokenConv\.weight": "embedding.token.weight",
+        **SERIES_RENAMES,
         r"encoder\.attn_layers\.\d+\.attention\.inner_correlation\.(weights[12])": r"\1",
         # Not in a published checkpoint, which works only with the frequencies it was trained with: who knows
         # them adds them under this name.
@@ -38,7 +39,7 @@ REFERENCE = ReferenceNames(
 )
 
 
-class FEDformer(nn.Module):
+class FEDformer(Classifier):
     """Classify ``(batch, n_times, n_channels)`` by filters in the frequency domain and series decomposition.
 
     All layers share one filter, ``weights1 + i weights2``, and the frequencies in the buffer ``mode_index``, which are
@@ -74,11 +75,7 @@ class FEDformer(nn.Module):
         )
         self.embedding = SeriesEmbedding(n_channels, n_times, d_model, dropout)
         self.encoder = DecompositionEncoder(
-            lambda: DecompositionLayer(
-                FourierAttention(d_model, n_heads), d_model, d_ff, dropout, moving_avg
-            ),
-            n_layers,
-            d_model,
+            lambda: FourierAttention(d_model, n_heads), n_layers, d_model, d_ff, dropout, moving_avg
         )
         self.head = TokenHead(n_times, d_model, n_classes, dropout)
 
@@ -86,10 +83,6 @@ class FEDformer(nn.Module):
         """Return the vector before the classifier ``(batch, n_times * d_model)``."""
         kernel = torch.complex(at_least_float32(self.weights1), at_least_float32(self.weights2))
         return self.head.features(self.encoder(self.embedding(x), kernel, self.mode_index))
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Return logits ``(batch, n_classes)``."""
-        return self.head.projection(self.features(x))
 
 
 def draw_modes(n_times: int, modes: int) -> Tensor:

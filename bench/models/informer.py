@@ -13,8 +13,9 @@ from torch import Tensor, nn
 
 from bench.errors import UsageError
 from bench.models.layers.attention import Attention
-from bench.models.layers.embedding import SeriesEmbedding
-from bench.models.layers.encoder import ENCODER_RENAMES, Encoder, EncoderLayer
+from bench.models.layers.classifier import Classifier
+from bench.models.layers.embedding import SERIES_RENAMES, SeriesEmbedding
+from bench.models.layers.encoder import ENCODER_RENAMES, Encoder
 from bench.models.layers.head import HEAD_RENAMES, TokenHead
 from bench.models.reference import ReferenceNames
 
@@ -22,7 +23,7 @@ REVISION = 1
 
 REFERENCE = ReferenceNames(
     renames={
-        r"enc_embedding\.value_embedding\.tokenConv\.weight": "embedding.token.weight",
+        **SERIES_RENAMES,
         **ENCODER_RENAMES,
         **HEAD_RENAMES,
     },
@@ -30,7 +31,7 @@ REFERENCE = ReferenceNames(
 )
 
 
-class Informer(nn.Module):
+class Informer(Classifier):
     """Classify ``(batch, n_times, n_channels)`` by sparse attention between time steps.
 
     Keys are sampled anew in every pass, in evaluation too: one call of ``torch.randint`` per layer, in layer order,
@@ -56,21 +57,13 @@ class Informer(nn.Module):
         self.draws = torch.Generator().manual_seed(0)
         self.embedding = SeriesEmbedding(n_channels, n_times, d_model, dropout)
         self.encoder = Encoder(
-            lambda: EncoderLayer(
-                Attention(d_model, n_heads, SparseAttention(factor, self.draws)), d_model, d_ff, dropout
-            ),
+            lambda: Attention(d_model, n_heads, SparseAttention(factor, self.draws)),
             n_layers,
             d_model,
+            d_ff,
+            dropout,
         )
         self.head = TokenHead(n_times, d_model, n_classes, dropout)
-
-    def features(self, x: Tensor) -> Tensor:
-        """Return the vector before the classifier ``(batch, n_times * d_model)``."""
-        return self.head.features(self.encoder(self.embedding(x)))
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Return logits ``(batch, n_classes)``."""
-        return self.head.projection(self.features(x))
 
 
 class SparseAttention(nn.Module):

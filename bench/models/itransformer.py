@@ -7,7 +7,8 @@ Source: Liu et al., "iTransformer" (ICLR 2024), as adapted to classification in 
 from torch import Tensor, nn
 
 from bench.models.layers.attention import Attention, FullAttention
-from bench.models.layers.encoder import ENCODER_RENAMES, Encoder, EncoderLayer
+from bench.models.layers.classifier import Classifier
+from bench.models.layers.encoder import ENCODER_RENAMES, Encoder
 from bench.models.layers.head import HEAD_RENAMES, TokenHead
 from bench.models.reference import ReferenceNames
 
@@ -22,7 +23,7 @@ REFERENCE = ReferenceNames(
 )
 
 
-class iTransformer(nn.Module):  # noqa: N801 - as published
+class iTransformer(Classifier):  # noqa: N801 - as published
     """Classify ``(batch, n_times, n_channels)`` by full attention between channels; no positions, no normalisation."""
 
     def __init__(
@@ -40,19 +41,9 @@ class iTransformer(nn.Module):  # noqa: N801 - as published
         super().__init__()
         self.embedding = ChannelEmbedding(n_times, d_model, dropout)
         self.encoder = Encoder(
-            lambda: EncoderLayer(Attention(d_model, n_heads, FullAttention(dropout)), d_model, d_ff, dropout),
-            n_layers,
-            d_model,
+            lambda: Attention(d_model, n_heads, FullAttention(dropout)), n_layers, d_model, d_ff, dropout
         )
         self.head = TokenHead(n_channels, d_model, n_classes, dropout)
-
-    def features(self, x: Tensor) -> Tensor:
-        """Return the vector before the classifier ``(batch, n_channels * d_model)``."""
-        return self.head.features(self.encoder(self.embedding(x)))
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Return logits ``(batch, n_classes)``."""
-        return self.head.projection(self.features(x))
 
 
 class ChannelEmbedding(nn.Module):

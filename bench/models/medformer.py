@@ -6,11 +6,12 @@ Source: Wang et al., "Medformer" (NeurIPS 2024); DL4mHealth/Medformer at 446275f
 from collections.abc import Sequence
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from bench.models.layers.attention import Attention, FullAttention
 from bench.models.layers.augmentation import RandomAugmentation
-from bench.models.layers.encoder import Encoder, EncoderLayer
+from bench.models.layers.classifier import Classifier
+from bench.models.layers.encoder import Encoder
 from bench.models.layers.granularity import GRANULARITY_RENAMES, Granularities, GranularityAttention
 from bench.models.layers.head import HEAD_RENAMES, TokenHead
 from bench.models.reference import ReferenceNames
@@ -22,7 +23,7 @@ REFERENCE = ReferenceNames(renames={**GRANULARITY_RENAMES, **HEAD_RENAMES})
 AUGMENTATION_NAMES = ("none", "drop", "jitter", "scale", "flip", "shuffle", "frequency", "mask")
 
 
-class Medformer(nn.Module):
+class Medformer(Classifier):
     """Classify ``(batch, n_times, n_channels)`` from all granularities' tokens; patch embeddings are augmented."""
 
     def __init__(
@@ -40,19 +41,16 @@ class Medformer(nn.Module):
         augmentations: Sequence[str] = ("flip", "shuffle", "frequency", "jitter", "mask", "drop"),
     ) -> None:
         super().__init__()
-        self.draws = torch.Generator()
-        self.draws.manual_seed(0)
+        self.draws = torch.Generator().manual_seed(0)
         self.augment = RandomAugmentation(augmentations, AUGMENTATION_NAMES, self.draws)
         self.embedding = Granularities(n_channels, n_times, d_model, patch_lengths)
         lengths = self.embedding.lengths
 
-        def attention() -> nn.Module:
+        def attention() -> Attention:
             return Attention(d_model, n_heads, FullAttention(dropout))
 
         self.encoder = Encoder(
-            lambda: EncoderLayer(GranularityAttention(attention, lengths), d_model, d_ff, dropout),
-            n_layers,
-            d_model,
+            lambda: GranularityAttention(attention, lengths), n_layers, d_model, d_ff, dropout
         )
         self.head = TokenHead(sum(lengths), d_model, n_classes, dropout)
 
@@ -61,7 +59,3 @@ class Medformer(nn.Module):
         series = x.transpose(1, 2)
         tokens = [self.augment(patches(series)) for patches in self.embedding.patches]
         return self.head.features(self.encoder(self.embedding(tokens)))
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Return logits ``(batch, n_classes)``."""
-        return self.head.projection(self.features(x))

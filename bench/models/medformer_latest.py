@@ -6,13 +6,14 @@ Source: Wang et al., "Medformer" (NeurIPS 2024); DL4mHealth/Medformer at 891f65b
 from collections.abc import Sequence
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from bench.errors import UsageError
 from bench.models.layers.attention import Attention, FullAttention
 from bench.models.layers.augmentation import RandomAugmentation
+from bench.models.layers.classifier import Classifier
 from bench.models.layers.embedding import sinusoidal_table
-from bench.models.layers.encoder import Encoder, EncoderLayer
+from bench.models.layers.encoder import Encoder
 from bench.models.layers.granularity import GRANULARITY_RENAMES, Granularities, GranularityAttention
 from bench.models.layers.head import HEAD_RENAMES, TokenHead
 from bench.models.reference import ReferenceNames
@@ -30,7 +31,7 @@ BATTERY_EXCEPTIONS = {
 }
 
 
-class MedformerLatest(nn.Module):
+class MedformerLatest(Classifier):
     """Classify ``(batch, n_times, n_channels)`` from the last token of every granularity; ``n_times`` must be even."""
 
     channels: Tensor
@@ -55,20 +56,17 @@ class MedformerLatest(nn.Module):
                 f"medformer-latest needs an even number of steps, got n_times={n_times};"
                 " cut windows of even length or use medformer"
             )
-        self.draws = torch.Generator()
-        self.draws.manual_seed(0)
+        self.draws = torch.Generator().manual_seed(0)
         self.augment = RandomAugmentation(augmentations, AUGMENTATION_NAMES, self.draws)
         self.register_buffer("channels", sinusoidal_table(n_channels, n_times), persistent=False)
         self.embedding = Granularities(n_channels, n_times, d_model, patch_lengths)
         lengths = self.embedding.lengths
 
-        def attention() -> nn.Module:
+        def attention() -> Attention:
             return Attention(d_model, n_heads, FullAttention(dropout))
 
         self.encoder = Encoder(
-            lambda: EncoderLayer(GranularityAttention(attention, lengths), d_model, d_ff, dropout),
-            n_layers,
-            d_model,
+            lambda: GranularityAttention(attention, lengths), n_layers, d_model, d_ff, dropout
         )
         self.head = TokenHead(len(lengths), d_model, n_classes, dropout)
 
@@ -78,7 +76,3 @@ class MedformerLatest(nn.Module):
         tokens = [patches(self.augment(series) + self.channels) for patches in self.embedding.patches]
         encoded = self.encoder(self.embedding(tokens))
         return self.head.features(encoded[:, self.embedding.last])
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Return logits ``(batch, n_classes)``."""
-        return self.head.projection(self.features(x))

@@ -299,7 +299,3 @@ class Head(nn.Module):
         super().__init__()
         self.norm = nn.LayerNorm(d_model)
         self.projection = nn.Linear(d_model, n_classes)
-
-    def forward(self, fused: Tensor) -> Tensor:
-        """Map ``(batch, d_model)`` to logits ``(batch, n_classes)``."""
-        return self.projection(self.norm(fused))

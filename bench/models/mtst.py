@@ -11,7 +11,8 @@ from torch import Tensor, nn
 
 from bench.errors import UsageError
 from bench.models.layers.attention import Attention, FullAttention
-from bench.models.layers.encoder import ENCODER_RENAMES, Encoder, EncoderLayer
+from bench.models.layers.classifier import Classifier
+from bench.models.layers.encoder import ENCODER_RENAMES, Encoder
 from bench.models.layers.head import HEAD_RENAMES, ChannelHead
 from bench.models.layers.patching import PatchEmbedding, per_channel
 from bench.models.reference import ReferenceNames
@@ -27,7 +28,7 @@ REFERENCE = ReferenceNames(
 )
 
 
-class MTST(nn.Module):
+class MTST(Classifier):
     """Classify ``(batch, n_times, n_channels)`` from patches of several lengths, each encoded by itself."""
 
     def __init__(
@@ -53,11 +54,7 @@ class MTST(nn.Module):
         self.embeddings = nn.ModuleList(embeddings)
         self.encoders = nn.ModuleList(
             Encoder(
-                lambda: EncoderLayer(
-                    Attention(d_model, n_heads, FullAttention(dropout)), d_model, d_ff, dropout
-                ),
-                n_layers,
-                d_model,
+                lambda: Attention(d_model, n_heads, FullAttention(dropout)), n_layers, d_model, d_ff, dropout
             )
             for _ in patch_lengths
         )
@@ -69,7 +66,3 @@ class MTST(nn.Module):
         branches = zip(self.embeddings, self.encoders, strict=True)
         parts = [self.head.features(per_channel(encoder, embed(x))) for embed, encoder in branches]
         return torch.cat(parts, dim=1)
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Return logits ``(batch, n_classes)``."""
-        return self.head.projection(self.features(x))

@@ -11,8 +11,9 @@ import torch
 from torch import Tensor, nn
 
 from bench.models.layers.attention import Attention, attend
-from bench.models.layers.embedding import SeriesEmbedding
-from bench.models.layers.encoder import ENCODER_RENAMES, Encoder, EncoderLayer
+from bench.models.layers.classifier import Classifier
+from bench.models.layers.embedding import SERIES_RENAMES, SeriesEmbedding
+from bench.models.layers.encoder import ENCODER_RENAMES, Encoder
 from bench.models.layers.head import HEAD_RENAMES, TokenHead
 from bench.models.reference import ReferenceNames
 
@@ -20,7 +21,7 @@ REVISION = 1
 
 REFERENCE = ReferenceNames(
     renames={
-        r"enc_embedding\.value_embedding\.tokenConv\.weight": "embedding.token.weight",
+        **SERIES_RENAMES,
         r"(tau|delta)_learner\.series_conv\.weight": r"\1_learner.series_conv.weight",
         r"(tau|delta)_learner\.backbone\.(\d+)\.(weight|bias)": r"\1_learner.backbone.\2.\3",
         **ENCODER_RENAMES,
@@ -29,7 +30,7 @@ REFERENCE = ReferenceNames(
 )
 
 
-class Nonformer(nn.Module):
+class Nonformer(Classifier):
     """Classify ``(batch, n_times, n_channels)`` by attention that knows the series' level and spread.
 
     ``projector_sizes`` are the hidden widths of the two networks that learn the factors.
@@ -53,11 +54,11 @@ class Nonformer(nn.Module):
         self.delta_learner = Projector(n_channels, n_times, projector_sizes, n_times)
         self.embedding = SeriesEmbedding(n_channels, n_times, d_model, dropout)
         self.encoder = Encoder(
-            lambda: EncoderLayer(
-                Attention(d_model, n_heads, DestationaryAttention(dropout)), d_model, d_ff, dropout
-            ),
+            lambda: Attention(d_model, n_heads, DestationaryAttention(dropout)),
             n_layers,
             d_model,
+            d_ff,
+            dropout,
         )
         self.head = TokenHead(n_times, d_model, n_classes, dropout)
 
@@ -66,10 +67,6 @@ class Nonformer(nn.Module):
         # The series itself is embedded as it is: in classification it is not normalised.
         tau, delta = self.factors(x)
         return self.head.features(self.encoder(self.embedding(x), tau, delta))
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Return logits ``(batch, n_classes)``."""
-        return self.head.projection(self.features(x))
 
     def factors(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Return the scale ``(batch, 1)`` and the shift of each key ``(batch, n_times)``; no gradient reaches ``x``."""

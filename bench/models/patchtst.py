@@ -4,10 +4,11 @@ Source: Nie et al., "A Time Series is Worth 64 Words" (ICLR 2023), as adapted to
 at 446275f, ``models/PatchTST.py``.
 """
 
-from torch import Tensor, nn
+from torch import Tensor
 
 from bench.models.layers.attention import Attention, FullAttention
-from bench.models.layers.encoder import ENCODER_RENAMES, Encoder, EncoderLayer
+from bench.models.layers.classifier import Classifier
+from bench.models.layers.encoder import ENCODER_RENAMES, Encoder
 from bench.models.layers.head import HEAD_RENAMES, ChannelHead
 from bench.models.layers.patching import PatchEmbedding, per_channel
 from bench.models.reference import ReferenceNames
@@ -23,7 +24,7 @@ REFERENCE = ReferenceNames(
 )
 
 
-class PatchTST(nn.Module):
+class PatchTST(Classifier):
     """Classify ``(batch, n_times, n_channels)`` by full attention between the patches of a channel."""
 
     def __init__(
@@ -45,9 +46,7 @@ class PatchTST(nn.Module):
             n_times, d_model, dropout, patch_len=patch_len, stride=stride, padding=stride
         )
         self.encoder = Encoder(
-            lambda: EncoderLayer(Attention(d_model, n_heads, FullAttention(dropout)), d_model, d_ff, dropout),
-            n_layers,
-            d_model,
+            lambda: Attention(d_model, n_heads, FullAttention(dropout)), n_layers, d_model, d_ff, dropout
         )
         self.head = ChannelHead(n_channels, self.embedding.n_patches, d_model, n_classes, dropout)
 
@@ -55,10 +54,6 @@ class PatchTST(nn.Module):
         """Return the vector before the classifier ``(batch, n_channels * d_model * n_patches)``."""
         tokens = self.embedding(normalise_instance(x))
         return self.head.features(per_channel(self.encoder, tokens))
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Return logits ``(batch, n_classes)``."""
-        return self.head.projection(self.features(x))
 
 
 def normalise_instance(x: Tensor) -> Tensor:

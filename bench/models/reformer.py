@@ -13,8 +13,9 @@ from reformer_pytorch import LSHAttention
 from torch import Tensor, nn
 
 from bench.errors import UsageError
-from bench.models.layers.embedding import SeriesEmbedding
-from bench.models.layers.encoder import ENCODER_RENAMES, Encoder, EncoderLayer
+from bench.models.layers.classifier import Classifier
+from bench.models.layers.embedding import SERIES_RENAMES, SeriesEmbedding
+from bench.models.layers.encoder import ENCODER_RENAMES, Encoder
 from bench.models.layers.head import HEAD_RENAMES, TokenHead
 from bench.models.layers.precision import at_least_float32
 from bench.models.reference import ReferenceNames
@@ -26,7 +27,7 @@ N_HASHES = 4
 
 REFERENCE = ReferenceNames(
     renames={
-        r"enc_embedding\.value_embedding\.tokenConv\.weight": "embedding.token.weight",
+        **SERIES_RENAMES,
         r"encoder\.attn_layers\.(\d+)\.attention\.attn\.toqk\.weight": (
             r"encoder.layers.\1.attention.query_key.weight"
         ),
@@ -40,7 +41,7 @@ REFERENCE = ReferenceNames(
 )
 
 
-class Reformer(nn.Module):
+class Reformer(Classifier):
     """Classify ``(batch, n_times, n_channels)`` by hashed attention between time steps.
 
     Steps are hashed anew in every pass, in evaluation too: one call of ``torch.randn`` per layer, in layer order, from
@@ -63,19 +64,9 @@ class Reformer(nn.Module):
         self.draws = torch.Generator().manual_seed(0)
         self.embedding = SeriesEmbedding(n_channels, n_times, d_model, dropout)
         self.encoder = Encoder(
-            lambda: EncoderLayer(HashedAttention(d_model, n_heads, self.draws), d_model, d_ff, dropout),
-            n_layers,
-            d_model,
+            lambda: HashedAttention(d_model, n_heads, self.draws), n_layers, d_model, d_ff, dropout
         )
         self.head = TokenHead(n_times, d_model, n_classes, dropout)
-
-    def features(self, x: Tensor) -> Tensor:
-        """Return the vector before the classifier ``(batch, n_times * d_model)``."""
-        return self.head.features(self.encoder(self.embedding(x)))
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Return logits ``(batch, n_classes)``."""
-        return self.head.projection(self.features(x))
 
 
 class HashedAttention(nn.Module):

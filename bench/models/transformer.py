@@ -4,11 +4,10 @@ Source: Vaswani et al., "Attention Is All You Need" (NeurIPS 2017), as adapted t
 DL4mHealth/Medformer at 446275f, ``models/Transformer.py``.
 """
 
-from torch import Tensor, nn
-
 from bench.models.layers.attention import Attention, FullAttention
-from bench.models.layers.embedding import SeriesEmbedding
-from bench.models.layers.encoder import ENCODER_RENAMES, Encoder, EncoderLayer
+from bench.models.layers.classifier import Classifier
+from bench.models.layers.embedding import SERIES_RENAMES, SeriesEmbedding
+from bench.models.layers.encoder import ENCODER_RENAMES, Encoder
 from bench.models.layers.head import HEAD_RENAMES, TokenHead
 from bench.models.reference import ReferenceNames
 
@@ -16,14 +15,14 @@ REVISION = 1
 
 REFERENCE = ReferenceNames(
     renames={
-        r"enc_embedding\.value_embedding\.tokenConv\.weight": "embedding.token.weight",
+        **SERIES_RENAMES,
         **ENCODER_RENAMES,
         **HEAD_RENAMES,
     }
 )
 
 
-class Transformer(nn.Module):
+class Transformer(Classifier):
     """Classify ``(batch, n_times, n_channels)`` by full attention between time steps."""
 
     def __init__(
@@ -41,16 +40,6 @@ class Transformer(nn.Module):
         super().__init__()
         self.embedding = SeriesEmbedding(n_channels, n_times, d_model, dropout)
         self.encoder = Encoder(
-            lambda: EncoderLayer(Attention(d_model, n_heads, FullAttention(dropout)), d_model, d_ff, dropout),
-            n_layers,
-            d_model,
+            lambda: Attention(d_model, n_heads, FullAttention(dropout)), n_layers, d_model, d_ff, dropout
         )
         self.head = TokenHead(n_times, d_model, n_classes, dropout)
-
-    def features(self, x: Tensor) -> Tensor:
-        """Return the vector before the classifier ``(batch, n_times * d_model)``."""
-        return self.head.features(self.encoder(self.embedding(x)))
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Return logits ``(batch, n_classes)``."""
-        return self.head.projection(self.features(x))

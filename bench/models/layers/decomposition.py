@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from bench.errors import UsageError
-from bench.models.layers.encoder import Encoder, FeedForward
+from bench.models.layers.encoder import FeedForward, LayerStack
 
 
 class RemoveTrend(nn.Module):
@@ -58,12 +58,22 @@ class SeasonalNorm(nn.LayerNorm):
         return normalised - normalised.mean(dim=1, keepdim=True)
 
 
-class DecompositionEncoder(Encoder):
-    """A stack of decomposition layers with a seasonal normalisation at the end."""
+class DecompositionEncoder(LayerStack):
+    """A stack of decomposition layers, each with an attention of its own, and a seasonal normalisation at the end."""
 
-    def __init__(self, make_layer: Callable[[], nn.Module], n_layers: int, d_model: int) -> None:
-        super().__init__(make_layer, n_layers, d_model)
-        self.norm = SeasonalNorm(d_model)
+    def __init__(
+        self,
+        make_attention: Callable[[], nn.Module],
+        n_layers: int,
+        d_model: int,
+        d_ff: int,
+        dropout: float,
+        moving_avg: int,
+    ) -> None:
+        layers = (
+            DecompositionLayer(make_attention(), d_model, d_ff, dropout, moving_avg) for _ in range(n_layers)
+        )
+        super().__init__(layers, SeasonalNorm(d_model))
 
 
 # Published names of these tensors -> ours; the projections of the attention are the models' own.

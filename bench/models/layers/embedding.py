@@ -11,6 +11,9 @@ from torch import Tensor, nn
 
 from bench.errors import UsageError
 
+# The published name of the embedding's tensor -> ours.
+SERIES_RENAMES = {r"enc_embedding\.value_embedding\.tokenConv\.weight": "embedding.token.weight"}
+
 
 def sinusoidal_table(n_tokens: int, d_model: int) -> Tensor:
     """Return the fixed positional table ``(n_tokens, d_model)``: sines in even columns, cosines in odd ones.

@@ -3,7 +3,7 @@
 Source: DL4mHealth/Medformer at 446275f, ``layers/Transformer_EncDec.py``.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -40,22 +40,32 @@ class EncoderLayer(nn.Module):
         return self.norm2(x + self.feed_forward(x))
 
 
-class Encoder(nn.Module):
+class LayerStack(nn.Module):
     """A stack of layers with one more normalisation at the end.
 
     Tensors that all layers need in one pass (Nonformer's factors, FEDformer's filter) are handed down as context.
     """
 
-    def __init__(self, make_layer: Callable[[], nn.Module], n_layers: int, d_model: int) -> None:
+    def __init__(self, layers: Iterable[nn.Module], norm: nn.Module) -> None:
         super().__init__()
-        self.layers = nn.ModuleList(make_layer() for _ in range(n_layers))
-        self.norm = nn.LayerNorm(d_model)
+        self.layers = nn.ModuleList(layers)
+        self.norm = norm
 
     def forward(self, x: Tensor, *context: Tensor) -> Tensor:
         """Map ``(batch, tokens, d_model)`` to the same shape."""
         for layer in self.layers:
             x = layer(x, *context)
         return self.norm(x)
+
+
+class Encoder(LayerStack):
+    """A stack of `EncoderLayer`, each with an attention of its own."""
+
+    def __init__(
+        self, make_attention: Callable[[], nn.Module], n_layers: int, d_model: int, d_ff: int, dropout: float
+    ) -> None:
+        layers = (EncoderLayer(make_attention(), d_model, d_ff, dropout) for _ in range(n_layers))
+        super().__init__(layers, nn.LayerNorm(d_model))
 
 
 # Published names of the attention and encoder tensors -> ours, for the models that use them as they are; one encoder

@@ -63,7 +63,7 @@ def test_layer_is_post_norm() -> None:
 
 
 def test_layers_start_from_different_weights() -> None:
-    encoder = Encoder(lambda: EncoderLayer(Zero(), 8, 8, 0.0), 2, 8)
+    encoder = Encoder(Zero, 2, 8, 8, 0.0)
     first, second = encoder.layers
     assert isinstance(first, EncoderLayer)
     assert isinstance(second, EncoderLayer)
