@@ -13,7 +13,9 @@ _FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
 @click.argument("second", type=_FOLDER)
 @click.option("--all", "show_all", is_flag=True, help="Show cells that are equal, too.")
 def command(first: Path, second: Path, show_all: bool) -> None:
-    """Show what differs between two results folders, and whether it matters; exit code 1 if it does.
+    """Show which cells of two results folders differ, why, and whether it matters; exit code 1 if it does.
+
+    Measurements and analyses are not compared.
 
     \b
     bench compare results colleague/results
