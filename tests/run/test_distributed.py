@@ -117,7 +117,7 @@ def resume(rank: int, port: int, out: str) -> None:
         model = models.build(
             "transformer", N_CHANNELS, N_TIMES, N_CLASSES, d_model=16, n_layers=1, dropout=0.5
         )
-        return DistributedFit(model, part(19, "a", 1), part(N_VALIDATION, "b", 2), training, 41)
+        return DistributedFit(model.double(), part(19, "a", 1), part(N_VALIDATION, "b", 2), training, 41)
 
     whole = new()
     whole.run_epoch()

@@ -50,7 +50,7 @@ def two(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with two small simulated datasets."""
     root = tmp_path_factory.mktemp("two")
     simulate("uci-har", root, n_subjects=4, seconds=4.0, seed=1)
-    simulate("apava", root, n_subjects=23, seconds=2.0, seed=1)
+    simulate("apava", root, n_subjects=23, seconds=5.0, seed=1)
     return root
 
 
@@ -154,9 +154,9 @@ def test_the_cluster_says_whether_cells_use_gpus() -> None:
     assert _device(Resources(), nodes[:1]) == "cpu"
 
 
-def test_an_address_without_a_cluster_is_refused_at_once(data: Path, tmp_path: Path) -> None:
+def test_an_address_without_a_cluster_is_refused_at_once(two: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"--address 127\.0\.0\.1:1: no Ray cluster there"):
-        run(data, tmp_path / "r", backend="ray", address="127.0.0.1:1")
+        run(two, tmp_path / "r", backend="ray", address="127.0.0.1:1")
 
 
 def test_files_of_a_node_without_the_folder_are_sent_and_written(data: Path, tmp_path: Path) -> None:
