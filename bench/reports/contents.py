@@ -1,7 +1,8 @@
 """What a report contains: its sections, built from records and predictions alone."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,19 +34,32 @@ from bench.reports.table import Table
 from bench.reports.training_curves import curves_figure
 from bench.results.aggregate import Comparison, compare
 from bench.results.claims import ledger
-from bench.results.record import Record
+from bench.results.efficiency import read_efficiency
+from bench.results.record import Environment, Record
+from bench.results.scaling import read_scaling
 from bench.results.store import read_all
 
 
 @dataclass(frozen=True)
 class Contents:
-    """Everything that a report shows. `main` names the tables that a terminal shows too."""
+    """Everything that a report shows.
+
+    `main` names the tables that a terminal shows too; `measured` is where efficiency and scaling were measured.
+    """
+
+    out: Path
 
     records: tuple[Record, ...]
     suites: tuple[Suite, ...]
     sections: tuple[Section, ...]
     main: tuple[str, ...]
     damaged: tuple[BenchError, ...]
+    measured: tuple[Environment, ...]
+
+    @property
+    def damages(self) -> tuple[str, ...]:
+        """What could not be used, with paths as they are below the results folder: reports are passed on."""
+        return tuple(str(error).replace(f"{self.out}/", "") for error in self.damaged)
 
 
 def read_contents(out: Path) -> Contents:
@@ -75,7 +89,16 @@ def read_contents(out: Path) -> Contents:
         damaged.extend(measured.damaged)
     sections.append(_claims_section(out, suites))
     shown = tuple(one for one in sections if one.intro)
-    return Contents(tuple(records), tuple(suites), shown, tuple(main), tuple(damaged))
+    return Contents(
+        out, tuple(records), tuple(suites), shown, tuple(main), tuple(damaged), tuple(_environments(out))
+    )
+
+
+def _environments(out: Path) -> Iterator[Environment]:
+    """Yield where efficiency and scaling were measured; what is damaged is told by their sections."""
+    yield from (record.environment for record in read_efficiency(out)[0])
+    with suppress(BenchError):
+        yield from (record.environment for record in read_scaling(out))
 
 
 def _suite_sections(out: Path, suite: Suite, tested: Mapping[str, Predicted], suffix: str) -> list[Section]:
@@ -118,7 +141,23 @@ def _significance_section(suite: Suite, tested: Sequence[Predicted], suffix: str
     )
     if not tables and not figures:
         intro = "Nothing to compare: this needs two models with the same seeds, and MedMamba or two datasets."
+    else:
+        intro += _without(tables, figures)
     return Section(f"certainty{suffix}", f"How sure{recipe}", intro, tables, figures)
+
+
+def _without(tables: Sequence[Table], figures: Sequence[Figure]) -> str:
+    """Say what is not shown for want of complete models or datasets."""
+    names = [one.name for one in (*tables, *figures)]
+    needs = {
+        "paired": "Differences need a complete MedMamba and a rival.",
+        "ranks": "Ranks need two models that are complete on two datasets.",
+        "wins": "Wins need a complete MedMamba and a rival.",
+        "critical-difference": "The critical-difference diagram needs three such models.",
+    }
+    return "".join(
+        f" {said}" for part, said in needs.items() if not any(one.startswith(part) for one in names)
+    )
 
 
 def _dataset_section(study: Study, tested: Predicted, suffix: str, recipe: str) -> Section:

@@ -45,7 +45,7 @@ def page(out: Path, contents: Contents, figures: Path) -> str:
         version=__version__,
         records=contents.records,
         sections=contents.sections,
-        facts=facts(contents.records, contents.suites, contents.damaged),
+        facts=facts(contents.records, contents.suites, contents.measured, contents.damages),
         cells=[cell_view(out, record) for record in contents.records],
         checklist=checklist(contents),
         picture=picture,

@@ -12,6 +12,7 @@ from bench.reports import kinds
 from bench.reports.caption import devices, numbers
 from bench.reports.commands import changed_settings, commands
 from bench.reports.contents import Contents
+from bench.reports.formats import escape_markdown
 from bench.reports.provenance import coverage
 from bench.reports.significance import LEVEL, N_RESAMPLES
 from bench.reports.suite import short_name
@@ -51,15 +52,8 @@ def to_markdown(contents: Contents) -> str:
         lines.extend(["", f"## {heading}", ""])
         for answer in answers:
             lines.append(f"- **{answer.question}**")
-            lines.extend(f"  - {_plain(text)}" for text in answer.answers)
+            lines.extend(f"  - {escape_markdown(text)}" for text in answer.answers)
     return "\n".join(lines) + "\n"
-
-
-def _plain(text: str) -> str:
-    """Return a text in which markdown and HTML read as they stand."""
-    for character in "\\`*_<>[]|":
-        text = text.replace(character, f"\\{character}")
-    return text
 
 
 def _models(records: Sequence[Record]) -> list[Answer]:
@@ -172,5 +166,5 @@ def _missing(contents: Contents) -> list[Answer]:
     return [
         Answer("Cells that failed", tuple(failed) or ("none",)),
         Answer("Cells that the grid lacks", lacking or ("no grid of the paper's is here",)),
-        Answer("Files that could not be used", tuple(map(str, contents.damaged)) or ("none",)),
+        Answer("Files that could not be used", contents.damages or ("none",)),
     ]

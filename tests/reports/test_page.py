@@ -85,7 +85,7 @@ def test_provenance_names_failures_gaps_and_subjects(html: str) -> None:
     box = html[html.index('id="provenance"') : html.index('id="results-start"')]
     assert "1 of 11 (1 timeout): transformer / ptb / seed 42 (timeout)" in box
     assert "patchtst on ADFTD: seed 41 not run" in box
-    assert "no cell here ran on a GPU" in box
+    assert "nothing on this page ran on a GPU" in box
     assert "models of the paper not run" in box
 
 
@@ -100,9 +100,27 @@ def test_each_cell_can_be_looked_into(html: str, parsed: Page) -> None:
         assert text in html
 
 
+def test_best_and_second_are_said_to_who_cannot_see_them(html: str) -> None:
+    assert re.search(r'<strong>[\d.±]+</strong><span class="spoken"> best</span>', html)
+    assert re.search(r'<u>[\d.±]+</u><span class="spoken"> second</span>', html)
+
+
+def test_a_cell_tells_its_environment_and_all_its_scores(html: str) -> None:
+    cell = html[html.index('<details class="cell" data-outcome="ok">') :]
+    cell = cell[: cell.index("</details>")]
+    for said in (
+        "python 3.11.0, torch 2.6.0",
+        "1,000,000 in the forward pass",
+        "0.47 GiB",
+        "deterministic",
+        "AUPRC",
+    ):
+        assert said in cell
+
+
 def test_sections_without_data_name_the_command(html: str) -> None:
     assert "Nothing was measured: bench efficiency" in html
-    assert "No analysis was run: bench analyze" in html
+    assert "bench analyze theory" in html
     assert "No reduced model was run: bench run" in html
 
 
