@@ -52,7 +52,7 @@ def results_folder(out: Path | None) -> Path:
 
 def show(tables: Sequence["Table"], figures: Sequence["Figure"], folder: Path) -> None:
     """Print tables, and write them and the figures below a folder."""
-    from bench.reports.efficiency import write_report
+    from bench.reports.files import write_report
     from bench.reports.formats import to_console
 
     for table in tables:

@@ -30,7 +30,7 @@ def command(datasets: str | None, model: str, data: Path | None, out: Path | Non
     """
     from bench.analyze.theory import run
     from bench.cli.measuring import say
-    from bench.reports.efficiency import write_report
+    from bench.reports.files import write_report
     from bench.reports.theory import theory_report, to_text
 
     results = results_folder(out)
