@@ -5,6 +5,8 @@ with missing sensors and measures nothing of it. A missing channel is zero throu
 which after the z-score is the channel's mean; what remains is not rescaled, as at any test.
 """
 
+import json
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -130,24 +132,18 @@ def run(
     numbers = numbers_missing(facts.n_channels)
     rng = np.random.default_rng(derived_seed(settings.draw_seed, "missing channels"))
     draws = draw_missing(facts.n_channels, numbers, settings.n_draws, rng)
-    groups: list[GroupRobustness] = []
     whole = trained_data(records[0], root).part("test")
     part = whole.draw(
         settings.n_windows, np.random.default_rng(derived_seed(settings.draw_seed, "test windows"))
     )
-    for group in _groups(records):
+    found = _groups(records)
+    for group in found:
         _refuse_other_windows(records[0], group[0])
-        cells = []
-        for record in group:
-            say(f"{record.cell.model}, channel dropout {_rate(record)}, seed {record.cell.seed}")
-            cells.append(robustness(load_trained(out, record).to(settings.device), part, draws, record))
-        groups.append(
-            GroupRobustness(
-                about=AnalysedCells.of(group),
-                hyperparameters=group[0].settings["hyperparameters"],
-                cells=tuple(cells),
-            )
-        )
+
+    def measured(record: Record) -> CellRobustness:
+        say(f"{record.cell.model}, channel dropout {_rate(record)}, seed {record.cell.seed}")
+        return robustness(load_trained(out, record).to(settings.device), part, draws, record)
+
     return MissingSensorsRecord(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         dataset=dataset,
@@ -162,8 +158,15 @@ def run(
             number: tuple(tuple(np.array(facts.channel_names)[mask]) for mask in masks)
             for number, masks in draws.items()
         },
-        groups=tuple(groups),
-        lacking=_lacking(groups, dataset),
+        groups=tuple(
+            GroupRobustness(
+                about=AnalysedCells.of(group),
+                hyperparameters=group[0].settings["hyperparameters"],
+                cells=tuple(map(measured, group)),
+            )
+            for group in found
+        ),
+        lacking=_lacking(found),
     )
 
 
@@ -198,20 +201,36 @@ def _rate(record: Record) -> float | None:
     return record.settings["hyperparameters"].get("channel_dropout")
 
 
-def _lacking(groups: Sequence[GroupRobustness], dataset: str) -> tuple[str, ...]:
+def _lacking(groups: Sequence[Sequence[Record]]) -> tuple[str, ...]:
     """Return what each model lacks for a comparison of dropout on and off, with the command that fills it."""
     lines = []
-    for model in dict.fromkeys(one.about.model for one in groups):
-        rates = {one.channel_dropout for one in groups if one.about.model == model} - {None}
+    for model in dict.fromkeys(group[0].cell.model for group in groups):
+        of_model = [group for group in groups if group[0].cell.model == model]
+        rates = {_rate(group[0]) for group in of_model} - {None}
         if not rates:
             lines.append(f"{model} has no channel dropout to turn off")
         elif 0.0 not in rates:
             lines.append(
-                f"no cell of {model} without channel dropout: "
-                f"bench run --models {model} --datasets {dataset} --set channel_dropout=0"
+                f"no cell of {model} without channel dropout: {_command(of_model[0], ['channel_dropout=0'])}"
             )
         elif rates == {0.0}:
-            lines.append(
-                f"no cell of {model} with channel dropout: bench run --models {model} --datasets {dataset}"
-            )
+            lines.append(f"no cell of {model} with channel dropout: {_command(of_model[0], [])}")
     return tuple(lines)
+
+
+def _command(group: Sequence[Record], sets: Sequence[str]) -> str:
+    """Return the command that trains the same cells but for their channel dropout, which ``sets`` may give."""
+    first, settings = group[0], group[0].settings
+    values = {**settings["training"], **settings["data"], **settings["hyperparameters"]}
+    values |= settings["execution"]
+    own = [
+        f"{name}={'none' if values[name] is None else json.dumps(values[name]).strip(chr(34))}"
+        for name, origin in sorted(settings["origins"].items())
+        if origin == "--set" and name in values and name != "channel_dropout"
+    ]
+    words = ["bench", "run", "--preset", settings["preset"]["name"], "--recipe", first.cell.recipe]
+    words += ["--models", first.cell.model, "--datasets", first.cell.dataset]
+    words += ["--seeds", ",".join(str(one.cell.seed) for one in group), "--no-ablation"]
+    for one in [*own, *sets]:
+        words += ["--set", one]
+    return f"{shlex.join(words)}, with the --data and --out of the others"

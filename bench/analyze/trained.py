@@ -17,6 +17,8 @@ from bench.results.record import PartName, Record
 from bench.results.store import CellFolder, read_all
 from bench.train.part import Part
 
+_MOST_REAL_FIRST = ("whole", "excerpt", "simulated")
+
 
 @dataclass(frozen=True)
 class TrainedData:
@@ -63,13 +65,14 @@ def trained_cells(out: Path, model: str, dataset: str) -> list[Record]:
 def alike(records: Iterable[Record]) -> list[list[Record]]:
     """Sort cells of one model and dataset into lists that differ in nothing but the seed, one record a seed.
 
-    The largest list of the fewest changed settings comes first: it is the one to analyse where one is asked for.
+    The list on the most real data comes first, then that of the fewest changed settings, then the largest: it is the
+    one to analyse where one is asked for, and the one that reports prefer.
     """
     groups: dict[str, dict[int, Record]] = defaultdict(dict)
     for record in sorted(records, key=lambda one: one.timing.started):
         groups[_what_seeds_share(record)][record.cell.seed] = record
     sorted_groups = [[group[seed] for seed in sorted(group)] for group in groups.values()]
-    return sorted(sorted_groups, key=lambda group: (_n_changes(group[0]), -len(group), group[0].key))
+    return sorted(sorted_groups, key=_preference)
 
 
 def load_trained(out: Path, record: Record) -> nn.Module:
@@ -159,5 +162,6 @@ def _what_seeds_share(record: Record) -> str:
     return json.dumps(about, sort_keys=True)
 
 
-def _n_changes(record: Record) -> int:
-    return sum(origin == "--set" for origin in record.settings["origins"].values())
+def _preference(group: list[Record]) -> tuple[int, int, int, str]:
+    first = group[0]
+    return _MOST_REAL_FIRST.index(first.data.kind), len(first.settings["changed"]), -len(group), first.key

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from bench.cli.analyses import results_folder, root_for, show, trained_options
+from bench.cli.analyses import chosen_cells, results_folder, root_for, show, trained_options
 from bench.cli.options import report_folder
 
 
@@ -13,7 +13,7 @@ from bench.cli.options import report_folder
 @click.option(
     "--model", default="medmamba", show_default=True, help="MedMamba or a variant that mixes channels."
 )
-def command(dataset: str, data: Path | None, out: Path | None, model: str) -> None:
+def command(dataset: str, data: Path | None, recipe: str | None, out: Path | None, model: str) -> None:
     """Compare the correlations of channels before and after the trained mixing layer, on test windows.
 
     \b
@@ -21,10 +21,9 @@ def command(dataset: str, data: Path | None, out: Path | None, model: str) -> No
     bench analyze channel-mixing --dataset ptb-xl --data DIR --out results
     """
     from bench.analyze.channel_mixing import run
-    from bench.analyze.trained import alike, trained_cells
     from bench.reports.channel_mixing import mixing_figure, mixing_table
 
     results = results_folder(out)
-    records = alike(trained_cells(results, model, dataset))[0]
+    records = chosen_cells(results, model, dataset, data, recipe)
     record = run(results, records, root_for(records, data))
     show([mixing_table(record)], [mixing_figure(record)], report_folder(out))

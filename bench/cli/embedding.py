@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bench.cli.analyses import results_folder, root_for, show
-from bench.cli.options import data_option, out_option, report_folder
+from bench.cli.analyses import cells_options, chosen_cells, register_own, results_folder, root_for, show
+from bench.cli.options import report_folder
 
 if TYPE_CHECKING:
     from bench.results.record import Record
@@ -26,10 +26,14 @@ PAPER_MODELS, PAPER_DATASETS = "medformer,medmamba", "adftd,ptb-xl"
     show_default=True,
     help="At most, of each test part.",
 )
-@data_option
-@out_option
+@cells_options
 def command(
-    models: str | None, datasets: str | None, windows: int, data: Path | None, out: Path | None
+    models: str | None,
+    datasets: str | None,
+    windows: int,
+    data: Path | None,
+    recipe: str | None,
+    out: Path | None,
 ) -> None:
     """Map the features of test windows by t-SNE, and measure whether they cluster by class or by subject.
 
@@ -42,14 +46,16 @@ def command(
     from bench.reports.embedding import embedding_report
 
     results = results_folder(out)
-    for records in _chosen(results, models, datasets):
+    for records in _chosen(results, models, datasets, data, recipe):
         cell = records[0].cell
         say(f"{cell.model} on {cell.dataset}: {len(records)} seeds")
         run(results, records, root_for(records, data), n_windows=windows)
     show(*embedding_report(results), report_folder(out))
 
 
-def _chosen(results: Path, models: str | None, datasets: str | None) -> "list[list[Record]]":
+def _chosen(
+    results: Path, models: str | None, datasets: str | None, data: Path | None, recipe: str | None
+) -> "list[list[Record]]":
     """Return the cells of each model on each dataset; what was named has to be there, of the paper's what is there.
 
     Raises
@@ -59,26 +65,33 @@ def _chosen(results: Path, models: str | None, datasets: str | None) -> "list[li
     RecordError
         There are no such cells.
     """
-    from bench.analyze.trained import alike, trained_cells
     from bench.cli.measuring import say
     from bench.datasets import registry as known_datasets
     from bench.errors import RecordError
     from bench.models import registry as known_models
     from bench.plan.select import parse_names
 
+    register_own(data)
     with_classes = known_datasets.names(all_only=True)
     names = parse_names(
         "model", models or PAPER_MODELS, known_models.names(), known_models.names(all_only=True)
     )
-    found, missing = [], []
-    for dataset in parse_names("dataset", datasets or PAPER_DATASETS, with_classes, with_classes):
+    found: dict[tuple[str, str], list[Record]] = {}
+    missing: dict[tuple[str, str], RecordError] = {}
+    for dataset in parse_names("dataset", datasets or PAPER_DATASETS, known_datasets.names(), with_classes):
         for model in names:
             try:
-                found.append(alike(trained_cells(results, model, dataset))[0])
+                found[model, dataset] = chosen_cells(results, model, dataset, data, recipe)
             except RecordError as error:
-                missing.append(error)
-    if missing and (not found or (models and datasets)):
-        raise missing[0]
-    for error in missing:
+                missing[model, dataset] = error
+    for (model, dataset), error in missing.items():
+        is_wanted = (
+            not found
+            or (models and datasets)
+            or (models and model not in {one for one, _ in found})
+            or (datasets and dataset not in {one for _, one in found})
+        )
+        if is_wanted:
+            raise error
         say(f"left out: {error}")
-    return found
+    return list(found.values())

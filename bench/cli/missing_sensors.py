@@ -5,14 +5,13 @@ from typing import Any
 
 import click
 
-from bench.cli.analyses import results_folder, root_for, show, trained_options
-from bench.cli.options import report_folder
+from bench.cli.analyses import chosen_groups, results_folder, root_for, show, trained_options
+from bench.cli.options import device_option, report_folder
 
 
 @click.command("missing-sensors")
 @trained_options
 @click.option("--models", default="medmamba", show_default=True, help="Trained models, a comma list.")
-@click.option("--recipe", help="Only cells of this recipe. [default: all]")
 @click.option(
     "--windows", "n_windows", type=click.IntRange(min=1), default=512, show_default=True, help="Test windows."
 )
@@ -20,13 +19,13 @@ from bench.cli.options import report_folder
     "--draws", "n_draws", type=click.IntRange(min=1), default=5, show_default=True, help="For each number."
 )
 @click.option("--seed", "draw_seed", default=41, show_default=True, help="Of windows and channels.")
-@click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto", show_default=True)
+@device_option
 def command(
     dataset: str,
     data: Path | None,
+    recipe: str | None,
     out: Path | None,
     models: str,
-    recipe: str | None,
     device: str,
     **options: Any,
 ) -> None:
@@ -34,11 +33,9 @@ def command(
 
     \b
     bench run --models medmamba --datasets ptb-xl --set channel_dropout=0
-    bench analyze missing-sensors --dataset ptb-xl
+    bench analyze missing-sensors --dataset ptb-xl --recipe published
     """
     from bench.analyze.missing_sensors import Settings, run
-    from bench.analyze.trained import trained_cells
-    from bench.errors import RecordError
     from bench.models import registry
     from bench.plan.select import parse_names
     from bench.reports.missing_sensors import missing_sensors_figure, missing_sensors_table
@@ -47,10 +44,11 @@ def command(
 
     results = results_folder(out)
     names = parse_names("model", models, registry.names(), registry.names(all_only=True))
-    records = [one for name in names for one in trained_cells(results, name, dataset)]
-    chosen = [one for one in records if recipe in (None, one.cell.recipe)]
-    if not chosen:
-        raise RecordError(f"{results}: no trained cell of recipe '{recipe}'; choose another --recipe")
+    groups = [group for name in names for group in chosen_groups(results, name, dataset, data, recipe)]
+    same = [group for group in groups if group[0].data.fingerprint == groups[0][0].data.fingerprint]
+    if len(same) < len(groups):
+        click.echo(f"leaves out {len(groups) - len(same)} groups of cells trained on other data", err=True)
+    chosen = [record for group in same for record in group]
     settings = Settings(device=resolve_device(device), **options)
     record = run(results, chosen, root_for(chosen, data), settings, lambda line: click.echo(line, err=True))
     write_missing_sensors(results, record)

@@ -5,8 +5,8 @@ from typing import Any
 
 import click
 
-from bench.cli.analyses import results_folder, root_for, show, trained_options
-from bench.cli.options import report_folder
+from bench.cli.analyses import chosen_cells, results_folder, root_for, show, trained_options
+from bench.cli.options import device_option, report_folder
 
 
 @click.command("scales")
@@ -16,9 +16,15 @@ from bench.cli.options import report_folder
     "--windows", "n_windows", type=click.IntRange(min=1), default=512, show_default=True, help="Test windows."
 )
 @click.option("--seed", "draw_seed", default=41, show_default=True, help="Of the draw of windows.")
-@click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto", show_default=True)
+@device_option
 def command(
-    dataset: str, data: Path | None, out: Path | None, model: str, device: str, **options: Any
+    dataset: str,
+    data: Path | None,
+    recipe: str | None,
+    out: Path | None,
+    model: str,
+    device: str,
+    **options: Any,
 ) -> None:
     """Measure the frequency response of every branch's kernels and macro F1 without each branch.
 
@@ -27,13 +33,12 @@ def command(
     bench analyze scales --dataset apava --data DIR --out results
     """
     from bench.analyze.scales import Settings, run
-    from bench.analyze.trained import alike, trained_cells
     from bench.reports.scales import scales_figure, scales_tables
     from bench.results.scales import write_scales
     from bench.run.environment import resolve_device
 
     results = results_folder(out)
-    records = alike(trained_cells(results, model, dataset))[0]
+    records = chosen_cells(results, model, dataset, data, recipe)
     settings = Settings(device=resolve_device(device), **options)
     record = run(results, records, root_for(records, data), settings, lambda line: click.echo(line, err=True))
     write_scales(results, record)

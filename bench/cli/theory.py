@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bench.cli.analyses import results_folder, root_for
-from bench.cli.options import data_option, out_option, report_folder
+from bench.cli.analyses import cells_options, chosen_cells, register_own, results_folder, root_for
+from bench.cli.options import report_folder
 
 if TYPE_CHECKING:
     from bench.analyze.theory import Trained
@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 @click.option(
     "--model", default="medmamba", show_default=True, help="MedMamba or a variant that mixes channels."
 )
-@data_option
-@out_option
-def command(datasets: str | None, model: str, data: Path | None, out: Path | None) -> None:
+@cells_options
+def command(
+    datasets: str | None, model: str, data: Path | None, recipe: str | None, out: Path | None
+) -> None:
     """Check the paper's five propositions numerically; print for each what was claimed, checked and found.
 
     The first needs trained cells; the others are checked without any.
@@ -34,22 +35,24 @@ def command(datasets: str | None, model: str, data: Path | None, out: Path | Non
     from bench.reports.theory import theory_report, to_text
 
     results = results_folder(out)
-    record = run(results, _trained(results, model, datasets, data), say)
+    record = run(results, _trained(results, model, datasets, data, recipe), say)
     click.echo(to_text(record))
     click.echo("files:")
     for path in write_report(*theory_report(results), report_folder(out)):
         click.echo(f"  {path}")
 
 
-def _trained(results: Path, model: str, text: str | None, data: Path | None) -> "list[Trained]":
+def _trained(
+    results: Path, model: str, text: str | None, data: Path | None, recipe: str | None
+) -> "list[Trained]":
     from bench.analyze.theory import Trained
-    from bench.analyze.trained import alike, trained_cells
     from bench.datasets import registry
     from bench.plan.select import parse_names
     from bench.results.store import read_all
 
+    register_own(data)
     done = {one.cell.dataset for one in read_all(results)[0] if one.is_done and one.cell.model == model}
-    known = registry.names(all_only=True)
-    names = sorted(done) if text is None else parse_names("dataset", text, known, known)
-    found = [alike(trained_cells(results, model, name))[0] for name in names]
+    with_classes = registry.names(all_only=True)
+    names = sorted(done) if text is None else parse_names("dataset", text, registry.names(), with_classes)
+    found = [chosen_cells(results, model, name, data, recipe) for name in names]
     return [Trained(records, root_for(records, data)) for records in found]

@@ -51,7 +51,7 @@ def train(out: Path, data: Path, model: str, *sets: str, seeds: str = "41,42") -
             device="cpu",
             threads=1,
         )
-        records.append(run_cell(job, lambda _: None))
+        records.append(run_cell(job, lambda _: None)[0])
     return records
 
 

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from bench.cli import centralization, missing_sensors, scales
-from bench.errors import DataError, RecordError
+from bench.cli import centralization, embedding, missing_sensors, scales, theory
+from bench.errors import DataError, RecordError, UsageError
 from tests.analyze.conftest import Trained
 
-SUFFIXES = {".tex", ".md", ".csv", ".pdf", ".svg", ".png", ".txt"}
+SUFFIXES = {".tex", ".md", ".csv", ".json", ".pdf", ".svg", ".png", ".txt"}
 
 
 def invoke(command: object, *arguments: object) -> Result:
@@ -45,20 +45,40 @@ def test_missing_sensors_prints_and_writes(out: Path, trained: Trained) -> None:
 
 
 def test_missing_sensors_refuses_a_recipe_without_cells(out: Path, trained: Trained) -> None:
-    with pytest.raises(RecordError, match="no trained cell of recipe 'medformer'"):
+    with pytest.raises(RecordError, match="no trained medmamba on uci-har of recipe 'medformer'"):
         invoke(
             missing_sensors.command,
             *("--dataset", "uci-har", "--out", out, "--data", trained.data, "--recipe", "medformer"),
         )
 
 
+def test_cells_of_the_data_given_are_taken_and_the_others_told(out: Path, trained: Trained) -> None:
+    done = invoke(
+        scales.command, "--dataset", "uci-har", "--out", out, "--data", trained.data, "--device", "cpu"
+    )
+    assert "medmamba on uci-har: takes recipe medmamba" in done.stderr
+    assert "leaves out 1 other groups" in done.stderr
+
+
+@pytest.mark.parametrize("command", [embedding.command, theory.command])
+def test_imported_datasets_are_known(
+    command: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(UsageError, match="unknown dataset 'own-data'"):
+        invoke(command, "--datasets", "own-data", "--data", tmp_path, "--out", tmp_path / "out")
+    (tmp_path / "own-data").mkdir()
+    (tmp_path / "own-data" / "dataset.toml").touch()
+    with pytest.raises(RecordError, match="on own-data"):
+        invoke(command, "--datasets", "own-data", "--data", tmp_path, "--out", tmp_path / "out")
+
+
 def test_scales_prints_and_writes(out: Path, trained: Trained) -> None:
     done = invoke(
         scales.command, "--dataset", "uci-har", "--out", out, "--data", trained.data, "--device", "cpu"
     )
-    assert "The paper's words on bands are of the EEG, which this is not." in done.output
+    assert "The paper's words on bands are of the EEG of ADFTD at 256 Hz, which this is not." in done.output
     assert written(out, "scales-uci-har") == {".pdf", ".svg", ".png", ".txt"}
-    assert written(out, "scales-worth-uci-har") == {".tex", ".md", ".csv"}
+    assert written(out, "scales-worth-uci-har") == {".tex", ".md", ".csv", ".json"}
 
 
 def test_centralization_of_what_is_there_names_what_is_not(trained: Trained, tmp_path: Path) -> None:

@@ -156,4 +156,4 @@ def test_command_prints_and_writes(folder: Path, trained: Trained) -> None:
     assert "What features separate: classes or persons" in done.output
     assert written(folder, "embedding-class") == {".pdf", ".svg", ".png", ".txt"}
     assert written(folder, "embedding-subject") == {".pdf", ".svg", ".png", ".txt"}
-    assert written(folder, "embedding") == {".tex", ".md", ".csv"}
+    assert written(folder, "embedding") == {".tex", ".md", ".csv", ".json"}

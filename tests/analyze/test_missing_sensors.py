@@ -1,5 +1,9 @@
 """Which channels are taken away, that they are, and what the analysis says of trained cells."""
 
+import itertools
+import shlex
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,6 +17,8 @@ from bench.analyze.missing_sensors import (
     without_channels,
 )
 from bench.errors import DataError, UsageError
+from bench.plan.request import make_request
+from bench.results.analysed import AnalysedCells
 from bench.results.missing_sensors import MissingSensorsRecord, read_missing_sensors, write_missing_sensors
 from bench.train.part import Part
 from tests.analyze.conftest import Trained
@@ -89,12 +95,38 @@ def test_groups_that_differ_in_dropout_only_know_each_other(record: MissingSenso
     assert not record.lacking
 
 
-def test_what_lacks_is_named_with_its_command(trained: Trained) -> None:
-    found = run(trained.out, trained.with_dropout(0.1), trained.data, SMALL, lambda _: None)
-    assert found.lacking == (
-        "no cell of medmamba without channel dropout: "
-        "bench run --models medmamba --datasets uci-har --set channel_dropout=0",
+def settings_of(command: str) -> list[dict[str, object]]:
+    """Return the settings of the cells that a printed command plans."""
+    words = shlex.split(command.partition(", with")[0])
+    options: dict[str, list[str]] = {}
+    for name, value in itertools.pairwise(words):
+        if name.startswith("--"):
+            options.setdefault(name, []).append(value)
+    request = make_request(
+        models_text=options["--models"][0],
+        datasets_text=options["--datasets"][0],
+        seeds_text=options["--seeds"][0],
+        preset_name=options["--preset"][0],
+        recipe_name=options["--recipe"][0],
+        assignments=options["--set"],
     )
+    return [one.model_dump(mode="json") for one in request.settings()]
+
+
+def test_what_lacks_is_named_with_the_command_that_pairs_it(trained: Trained) -> None:
+    records = trained.with_dropout(0.1)
+    (line,) = run(trained.out, records, trained.data, SMALL, lambda _: None).lacking
+    what, _, command = line.partition(": ")
+    assert what == "no cell of medmamba without channel dropout"
+    planned = settings_of(command)
+    assert [one["seed"] for one in planned] == [41, 42]
+    for one, record in zip(planned, records, strict=True):
+        other = record.model_copy(update={"settings": one})
+        of_both = [AnalysedCells.of([cell]) for cell in (record, other)]
+        assert of_both[0].changes == of_both[1].changes
+        hyperparameters = {**record.settings["hyperparameters"], "channel_dropout": 0.0}
+        assert one["hyperparameters"] == hyperparameters
+        assert one["training"] == record.settings["training"]
 
 
 def test_cells_of_different_splits_are_refused(trained: Trained) -> None:
@@ -105,6 +137,6 @@ def test_cells_of_different_splits_are_refused(trained: Trained) -> None:
         run(trained.out, [first, other], trained.data, SMALL, lambda _: None)
 
 
-def test_record_survives_its_file(record: MissingSensorsRecord, trained: Trained) -> None:
-    write_missing_sensors(trained.out, record)
-    assert read_missing_sensors(trained.out) == [record]
+def test_record_survives_its_file(record: MissingSensorsRecord, tmp_path: Path) -> None:
+    write_missing_sensors(tmp_path, record)
+    assert read_missing_sensors(tmp_path) == [record]

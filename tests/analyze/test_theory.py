@@ -70,5 +70,5 @@ def test_command_prints_every_part_of_every_check(folder: Path, trained: Trained
     done = invoke(command_module.command, "--out", folder, "--data", trained.data)
     for word in ("claim ", "checked ", "on ", "result ", "verdict "):
         assert done.output.count(f"\n  {word}") == 8
-    assert written(folder, "theory") == {".tex", ".md", ".csv"}
+    assert written(folder, "theory") == {".tex", ".md", ".csv", ".json"}
     assert written(folder, "theory-1a-uci-har") == {".pdf", ".svg", ".png", ".txt"}

@@ -31,6 +31,15 @@ def test_cells_are_sorted_by_seed_in_groups_that_differ_in_nothing_else(trained:
     assert rates == [0.1, 0.0]
 
 
+def test_real_data_come_before_simulated_and_unchanged_settings_before_more_seeds(trained: Trained) -> None:
+    simulated, real = trained.records[:2]
+    real = real.model_copy(
+        update={"data": real.data.model_copy(update={"kind": "whole", "fingerprint": "f" * 64})}
+    )
+    assert cells.alike([simulated, *trained.records[2:], real])[0] == [real]
+    assert cells.alike(trained.records)[0] == trained.with_dropout(0.1)
+
+
 def test_loaded_model_gives_the_recorded_predictions_bit_for_bit(trained: Trained) -> None:
     record = trained.records[0]
     part = cells.test_part(record, trained.data)
