@@ -272,13 +272,15 @@ def test_patches_of_medmamba() -> None:
 def test_fusion_and_head_of_medmamba() -> None:
     first = lambda layer, x: layer(x[:, 0])  # noqa: E731
     assert count(lambda: Fusion(D, F, 0.1), first) == products(2 * D * F)
-    assert count(lambda: Head(D, 3), first) == products(2 * D * 3)
+    projected = lambda layer, x: layer.projection(layer.norm(x[:, 0]))  # noqa: E731
+    assert count(lambda: Head(D, 3), projected) == products(2 * D * 3)
 
 
 def test_heads_of_transformers() -> None:
-    assert count(lambda: TokenHead(L, D, 3, 0.1)) == products(2 * L * D * 3)
-    call = lambda layer, x: layer.projection(layer.features(x.unsqueeze(0)))  # noqa: E731
-    assert count(lambda: ChannelHead(1, L, D, 3, 0.1), call) == products(2 * L * D * 3)
+    call = lambda layer, x: layer.projection(layer.features(x))  # noqa: E731
+    assert count(lambda: TokenHead(L, D, 3, 0.1), call) == products(2 * L * D * 3)
+    of_channels = lambda layer, x: call(layer, x.unsqueeze(0))  # noqa: E731
+    assert count(lambda: ChannelHead(1, L, D, 3, 0.1), of_channels) == products(2 * L * D * 3)
 
 
 def test_whole_medmamba() -> None:
