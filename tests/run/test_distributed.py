@@ -1,5 +1,6 @@
 """Two processes on one cell compute what one process computes."""
 
+import copy
 import json
 import os
 import socket
@@ -122,7 +123,7 @@ def resume(rank: int, port: int, out: str) -> None:
     whole = new()
     whole.run_epoch()
     # The first process writes the checkpoint that all go on from.
-    told = [whole.state_dict()]
+    told = [copy.deepcopy(whole.state_dict())]
     dist.broadcast_object_list(told)
     for _ in range(2):
         whole.run_epoch()
