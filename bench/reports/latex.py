@@ -13,7 +13,7 @@ from itertools import groupby
 from bench.reports.formats import number
 from bench.reports.table import Block, Cell, Row, Table
 
-ROWS_A_PAGE = 18
+ROWS_A_PAGE = 16
 """Of a table whose texts wrap, so many rows fit a page."""
 
 COLUMN_PT, PAGE_PT, HEIGHT_PT = 252.0, 516.0, 670.0

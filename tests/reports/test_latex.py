@@ -3,15 +3,16 @@
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from bench.reports.contents import read_contents
-from bench.reports.latex import document, latex_escape, split_rows, to_latex
-from bench.reports.render import ROWS_A_PAGE
+from bench.reports.files import write_tables
+from bench.reports.latex import ROWS_A_PAGE, document, latex_escape, pages, split_rows, to_latex
 from bench.reports.table import Block, Cell, Row, Table
-from tests.reports.grids import ABLATIONS, PAPER_MODELS, Grid, write_grid
+from tests.reports.everything import write_everything
 
 
 def wide(n_columns: int, n_rows: int = 2) -> Table:
@@ -27,7 +28,56 @@ def test_every_special_character_is_escaped() -> None:
 
 
 def test_a_character_without_a_glyph_becomes_its_code() -> None:
-    assert latex_escape("é \N{GREEK SMALL LETTER BETA}") == "é [U+03B2]"
+    assert latex_escape("é \N{GREEK SMALL LETTER BETA}") == "é {[}U+03B2]"
+
+
+@pytest.mark.parametrize(
+    ("text", "escaped"),
+    [
+        ("bench run --models", "bench run -{}-models"),
+        ("a---b", "a-{}-{}-b"),
+        ("[1]", "{[}1]"),
+        ("``x''", r"\textasciigrave{}\textasciigrave{}x'{}'"),
+        ("\u0127", "{[}U+0127]"),
+    ],
+)
+def test_nothing_becomes_a_ligature_an_option_or_a_missing_letter(text: str, escaped: str) -> None:
+    assert latex_escape(text) == escaped
+
+
+def test_a_row_never_starts_with_a_star() -> None:
+    table = Table("t", "T", ("a",), (Block("", (Row("*x", (Cell(1.0),)),)),), "c")
+    assert "{}*x & 1.00" in to_latex(table)
+
+
+def test_an_empty_heading_over_columns_has_no_rule() -> None:
+    table = Table(
+        "t", "T", ("a", "b"), (Block("", (Row("x", (Cell(1.0),) * 2),)),), "c", groups=(("", 1), ("G", 1))
+    )
+    text = to_latex(table)
+    assert "{2-2}" not in text
+    assert "{3-3}" in text
+
+
+def test_a_table_too_wide_for_a_page_is_shared_out_by_columns() -> None:
+    table = replace(wide(60), groups=(("first", 40), ("second", 20)))
+    found = pages(table)
+    assert len(found) > 1
+    assert [column for one in found for column in one.columns] == list(table.columns)
+    assert [group for one in found for group in one.column_groups] == list(table.column_groups)
+    assert found[0].rows[0].cells == table.rows[0].cells[: len(found[0].columns)]
+
+
+def test_a_table_too_long_for_a_page_is_shared_out_by_rows() -> None:
+    table = wide(4, n_rows=300)
+    found = pages(table)
+    assert len(found) > 1
+    assert tuple(row for one in found for row in one.rows) == table.rows
+
+
+def test_parts_of_a_table_keep_its_groups() -> None:
+    table = replace(wide(3, n_rows=300), groups=(("g", 3),))
+    assert {one.groups for one in pages(table)} == {(("g", 3),)}
 
 
 def test_marks_notes_and_groups() -> None:
@@ -79,22 +129,24 @@ def test_long_tables_of_texts_are_split_into_pages() -> None:
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
-def test_all_tables_of_the_paper_grid_compile_and_fit(tmp_path: Path) -> None:
-    datasets = ("ptb", "ptb-xl", "adftd", "apava", "sleep-edf", "uci-har")
-    odd = {"transformer": "a$b_{c}&%<script>"}
-    write_grid(tmp_path, Grid(models=PAPER_MODELS, datasets=datasets, known_as=odd, n_epochs=1))
-    write_grid(tmp_path, Grid(models=ABLATIONS, datasets=("adftd",), n_epochs=1))
+def test_all_tables_of_a_whole_report_compile_and_fit(tmp_path: Path) -> None:
+    write_everything(tmp_path)
     tables = [table for section in read_contents(tmp_path).sections for table in section.tables]
-    pages = [
-        page for table in tables for page in (split_rows(table, ROWS_A_PAGE) if table.widths else [table])
-    ]
-    for page in pages:
-        (tmp_path / f"{page.name}.tex").write_text(to_latex(page), encoding="utf-8")
-    (tmp_path / "all.tex").write_text(document(pages), encoding="utf-8")
-    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"]
-    done = subprocess.run(
-        command, cwd=tmp_path, capture_output=True, text=True, check=False, errors="replace"
-    )
+    for part in (
+        "efficiency-cost",
+        "centralization",
+        "theory",
+        "scaling",
+        "missing-sensors",
+        "embedding",
+        "scales",
+    ):
+        assert any(table.name.startswith(part) for table in tables), part
+    folder = tmp_path / "tables"
+    write_tables(tables, folder)
+    text = document([page for table in tables for page in pages(table)])
+    (folder / "all-tables.tex").write_text(text, encoding="utf-8")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all-tables.tex"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, errors="replace")
     assert done.returncode == 0, done.stdout[-2000:]
     assert not re.findall(r"Overfull \\hbox.*|.*Float too large.*", done.stdout)
-    assert (tmp_path / "all.pdf").is_file()
