@@ -100,7 +100,8 @@ def f1_with(model: MedMamba, vectors: Tensor, heard: Sequence[bool], labels: NDA
     """
     silent = ~torch.tensor(heard, device=vectors.device)[None, :, None]
     joined = torch.where(silent, vectors.mean(dim=0, keepdim=True), vectors).flatten(1)
-    return macro_f1(model.head(model.fusion(joined)).float().cpu().numpy(), labels)
+    logits = model.head.projection(model.head.norm(model.fusion(joined)))
+    return macro_f1(logits.float().cpu().numpy(), labels)
 
 
 def measure_cell(model: MedMamba, part: Part, seed: int, batch_size: int) -> ScalesCell:
