@@ -19,7 +19,7 @@ def test_plan_tries_each_kind_once_and_uses_records_afterwards(bench: Bench, dat
     assert tried.code == 0, tried.err
     assert tried.err.count("tried transformer on uci-har") == 1
     assert re.search(
-        r"transformer +uci-har +3 cells +\S+ s each, +[0-9.]+ GiB, give or take .* \(a trial", tried.out
+        r"transformer +uci-har +3 cells +\S+ s, [0-9.]+ GiB, give or take .* \(a trial", tried.out
     )
     assert "in all: " in tried.out
 
@@ -29,14 +29,16 @@ def test_plan_tries_each_kind_once_and_uses_records_afterwards(bench: Bench, dat
     assert re.search(r"transformer +uci-har +2 cells .* \(1 record\)", known.out)
 
     dry = bench("run", "--dry-run", *arguments[:-2], "--seeds", "41-43")
-    assert " for 2 of the 2 cells that are not done" in dry.out
+    assert re.search(r"seed 42 .* to do  \S+ s, [0-9.]+ GiB, give or take \d+ % \(1 record\)", dry.out)
+    assert "3 cells: 1 done, 2 to do" in dry.out
+    assert re.search(r"in all: \S+ s of cells, .* GiB at once", dry.out)
 
 
 def test_a_trial_that_fails_is_said_and_the_others_are_told(bench: Bench, data: Path) -> None:
     done = bench("plan", *grid(data, f"{OWN}:Raises,{OWN}:Good"), "--seeds", "41", "--device", "cpu")
     assert done.code == 0, done.err
     assert "Unpicklable: mistake 42" in done.out
-    assert re.search(r"Good +uci-har +1 cells +(at most )?\S+ s each", done.out)
+    assert re.search(r"Good +uci-har +1 cells +(at most )?\S+ s, ", done.out)
     assert "not counted: 1 cells" in done.out
 
 

@@ -36,9 +36,7 @@ def make_cell(
         parts={"train": counts, "validation": counts, "test": counts},
         n_train_windows_used=2,
     )
-    return Cell.of(
-        settings, CellData(split=Split("rule", train, ("c",), ("d",)), description=description)
-    )
+    return Cell.of(settings, CellData(split=Split("rule", train, ("c",), ("d",)), description=description))
 
 
 @pytest.mark.parametrize(
