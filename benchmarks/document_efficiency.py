@@ -1,0 +1,171 @@
+"""The measured tables of docs/efficiency.md, written between their marks from the records of finished measurements.
+
+Run with ``python -m benchmarks.document_efficiency FIRST SECOND WIDE SCALING``: results folders of two equal default
+runs, of one with more widths and batches, and of ``bench analyze scaling``. Nothing is measured here.
+"""
+
+import argparse
+import re
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from bench.reports.efficiency_panels import Panel, panels
+from bench.results.efficiency import Mode, read_efficiency
+from bench.results.scaling import ScalingRecord, fit_exponent, read_scaling
+from bench.results.timings import Ratio, summarise
+
+PAGE = Path(__file__).parents[1] / "docs" / "efficiency.md"
+MIB = 2**20
+
+
+def main() -> int:
+    """Read four results folders, write two parts of the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    for name in ("first", "second", "wide", "scaling"):
+        parser.add_argument(name, type=Path)
+    options = parser.parse_args()
+    first, second = (panels_of(folder)[0] for folder in (options.first, options.second))
+    times = [default_table(first), ratio_table(first, second), *map(wide_table, panels_of(options.wide))]
+    page = PAGE.read_text(encoding="utf-8")
+    page = replaced(page, "measured-times", times)
+    page = replaced(page, "measured-exponents", map(exponent_table, read_scaling(options.scaling)))
+    PAGE.write_text(page, encoding="utf-8")
+    return 0
+
+
+def panels_of(folder: Path) -> list[Panel]:
+    """Return the panels of a results folder; at least one."""
+    found = panels(read_efficiency(folder)[0])
+    if not found:
+        raise SystemExit(f"{folder}: no efficiency record; run 'bench efficiency --out {folder}'")
+    return found
+
+
+def replaced(page: str, name: str, parts: Iterable[str]) -> str:
+    """Put new text between two marks."""
+    pattern = re.compile(rf"(<!-- {name}: begin\b.*?-->\n).*?(<!-- {name}: end -->)", re.DOTALL)
+    text = "\n\n".join(parts) + "\n"
+    found, n = pattern.subn(lambda match: match[1] + text + match[2], page)
+    if n != 1:
+        raise SystemExit(f"{PAGE}: no marks '{name}'")
+    return found
+
+
+def default_table(panel: Panel) -> str:
+    """Return latency, speed and memory of the default measurement."""
+    heads = ["model", "latency, ms", "inference at 256, windows/s", "training at 32, windows/s"]
+    heads += ["MiB, inference at 256", "MiB, training at 32"]
+    rows = [
+        [
+            name,
+            time_cell(panel, name, "inference", 1),
+            rate_cell(panel, name, "inference", 256),
+            rate_cell(panel, name, "training", 32),
+            memory_cell(panel, name, "inference", 256),
+            memory_cell(panel, name, "training", 32),
+        ]
+        for name in panel.records
+    ]
+    return f"{described(panel)}\n\n{table(heads, rows)}"
+
+
+def ratio_table(first: Panel, second: Panel) -> str:
+    """Return MedMamba's speed over each model's in two runs of the same command, and how far they lie apart."""
+    rows = []
+    for name in first.records:
+        one, other = first.ratio(name), second.ratio(name)
+        if one is not None and other is not None:
+            apart = f"{100 * abs(other.median / one.median - 1):.0f} %"
+            rows.append([name, ratio_text(one), ratio_text(other), apart])
+    title = "How many times as fast as each model MedMamba is in inference at 256, in two runs of the same command:"
+    return f"{title}\n\n{table(['model', 'first run', 'second run', 'apart'], rows)}"
+
+
+def wide_table(panel: Panel) -> str:
+    """Return the speed at every batch of one width."""
+    workloads = panel.workloads
+    heads = ["model", "M parameters", *(f"{mode} at {batch}, windows/s" for mode, batch in workloads)]
+    rows = [
+        [
+            name,
+            f"{record.parameters.total / 1e6:.2f}",
+            *(rate_cell(panel, name, mode, batch) for mode, batch in workloads),
+        ]
+        for name, record in panel.records.items()
+    ]
+    return f"{described(panel)}\n\n{table(heads, rows)}"
+
+
+def exponent_table(record: ScalingRecord) -> str:
+    """Return the fitted exponents with their standard errors."""
+    rows = []
+    for curve in record.curves:
+        fits = [fit_exponent(curve, quantity) for quantity in ("operations", "seconds", "memory")]
+        rows.append([curve.model, *("-" if f is None else f"{f.value:.2f} ± {f.error:.2f}" for f in fits)])
+    place = record.environment
+    title = (
+        f"Exponents at batch {record.batch} on {place.device_name} ({place.device}, {place.threads} threads), "
+        f"{record.session[:10]}:"
+    )
+    return f"{title}\n\n{table(['model', 'operations', 'time', 'memory'], rows)}"
+
+
+def described(panel: Panel) -> str:
+    """Say what a table is of, and when it was measured."""
+    sessions = sorted({record.session[:10] for record in panel.records.values()})
+    warnings = sorted({text for record in panel.records.values() for text in record.warnings})
+    noted = f" Noted meanwhile: {'; '.join(warnings)}." if warnings else ""
+    return f"{panel.description}; {', '.join(sessions)}.{noted}"
+
+
+def time_cell(panel: Panel, name: str, mode: Mode, batch: int) -> str:
+    """Return the milliseconds of one run."""
+    found = panel.condition(name, mode, batch)
+    if found is None:
+        return "-"
+    seconds = summarise(found.rounds)
+    return f"{1000 * seconds.median:.3g}{spread(seconds.half_width)}"
+
+
+def rate_cell(panel: Panel, name: str, mode: Mode, batch: int) -> str:
+    """Return windows per second."""
+    found = panel.condition(name, mode, batch)
+    if found is None or found.batch is None:
+        return "-"
+    seconds = summarise(found.rounds)
+    smaller = f" (batch {found.batch})" if found.batch != batch else ""
+    return f"{three_digits(found.batch / seconds.median)}{spread(seconds.half_width)}{smaller}"
+
+
+def memory_cell(panel: Panel, name: str, mode: Mode, batch: int) -> str:
+    """Return the peak beyond a process without a model."""
+    found = panel.asked(name, mode, batch)
+    return "-" if found is None or found.memory_bytes is None else f"{found.memory_bytes / MIB:,.0f}"
+
+
+def ratio_text(ratio: Ratio) -> str:
+    """Return a ratio with half its interval."""
+    if ratio.low is None or ratio.high is None:
+        return f"{ratio.median:.3g} ({ratio.n_rounds} rounds)"
+    return f"{ratio.median:.3g}{spread((ratio.high - ratio.low) / 2 / ratio.median)}"
+
+
+def spread(half_width: float | None) -> str:
+    """Return half an interval in percent, nothing where there is none."""
+    return "" if half_width is None else f" ±{max(1, round(100 * half_width))} %"
+
+
+def three_digits(value: float) -> str:
+    """Return a number with three digits that count."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table in Markdown, numbers to the right."""
+    lines = [f"| {' | '.join(heads)} |", "| --- |" + " ---: |" * (len(heads) - 1)]
+    return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
