@@ -71,17 +71,15 @@ def _scores(record: Record) -> tuple[tuple[str, str, str], ...]:
     """Return name, validation and test of every score, in percent; empty where the cell has none."""
     if record.metrics is None:
         return ()
-    parts = (record.metrics.val, record.metrics.test)
+    val, test = record.metrics.val, record.metrics.test
     return tuple(
-        (
-            title,
-            *(
-                number(Cell(None if (value := getattr(part, metric)) is None else 100 * value), 2)
-                for part in parts
-            ),
-        )
+        (title, _percent(getattr(val, metric)), _percent(getattr(test, metric)))
         for title, metric in zip(COLUMNS, METRICS, strict=True)
     )
+
+
+def _percent(share: float | None) -> str:
+    return number(Cell(None if share is None else 100 * share), 2)
 
 
 def _settings(record: Record) -> tuple[tuple[str, str, str], ...]:

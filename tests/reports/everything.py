@@ -28,7 +28,12 @@ ODD_NAMES = {"transformer": "a$b_{c}&%<script>", "patchtst": "\u03b2net.Net", "r
 def write_everything(out: Path) -> None:
     """Write the paper's grid with two seeds, efficiency of two devices, and every analysis."""
     elsewhere = out / "made-up"
-    write_analysis(out, scales.NAME, "adftd", test_scales.make(elsewhere, (test_scales.FLAT,) * 3))
+    write_analysis(
+        out,
+        scales.NAME,
+        "adftd",
+        test_scales.make(elsewhere, (test_scales.FLAT, test_scales.FLAT, test_scales.FLAT)),
+    )
     write_analysis(out, channel_mixing.NAME, "adftd", test_channel_mixing.record_of(elsewhere, "adftd"))
     write_analysis(out, missing_sensors.NAME, "ptb", _missing_sensors(elsewhere))
     checks = [test_theory.check(number, test_theory.LINE) for number in ("1", "4", "5a")]
