@@ -215,6 +215,7 @@ def check_noise_suppression(
         ),
         verdict=verdict(best.share >= ENOUGH),
         void=cells.void,
+        kind=cells.data.kind,
         values={
             "best_r": best.r,
             "premise_share": best.share,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 HEIGHT_IN = 3.5
-AXES = (0.12, 0.30, 0.86, 0.685)
+AXES = (0.145, 0.30, 0.835, 0.685)
 """Left, bottom, width and height of the axes, as parts of the figure."""
 
 LABEL_PT = style.SMALL_PT

@@ -81,6 +81,7 @@ def _figure(check: Check) -> Figure:
         caption=f"{check.claim} Checked on {check.on}. Result: {check.result}. Verdict: {check.verdict}.{bands}",
         alt=f"{_TITLES[check.number[0]]}. {check.result}.",
         draw=lambda: draw(check),
+        kind=check.kind,
     )
 
 

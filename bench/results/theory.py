@@ -28,7 +28,7 @@ class Check(Part):
 
     ``number`` is the paper's statement, 1 to 5 in its order, with a letter where a statement has several; ``about``
     tells several checks of one number apart, such as by dataset. ``void`` says why the outcome decides nothing about
-    the paper, such as simulated data; empty where it does.
+    the paper, such as simulated data; empty where it does. ``kind`` is that of the data, "whole" where there is none.
     """
 
     number: str
@@ -39,6 +39,7 @@ class Check(Part):
     result: str
     verdict: Verdict
     void: str = ""
+    kind: Literal["whole", "excerpt", "simulated", "own"] = "whole"
     values: dict[str, float | int | None] = Field(default_factory=dict)
     x_label: str = ""
     curves: tuple[Curve, ...] = ()
