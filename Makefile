@@ -35,7 +35,7 @@ test: $(TOOLS)
 # What a grid must survive, on 3 models x 2 datasets x 1 seed: a cluster that loses a part, and random kills.
 test-grid: $(TOOLS)
 	$(BIN)/python -m pytest -n 0 -m slow tests/run/test_ray.py
-	$(BIN)/python -m benchmarks.soak --models transformer,medmamba,informer --datasets uci-har,apava --seeds 41
+	$(BIN)/python -m benchmarks.soak --models transformer,medmamba,informer --datasets uci-har,apava --seeds 41 --every 3
 
 test-all: $(TOOLS)
 	$(BIN)/python -m pytest -n 2 --dist worksteal

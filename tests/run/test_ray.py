@@ -68,7 +68,8 @@ def run(data: Path, out: Path, *, backend: str, address: str | None = None) -> d
     summary = execute(request, data, out, resources)
     records, damaged = read_all(out)
     assert not damaged
-    assert summary.outcomes == {"ok": 6}, summary
+    # A worker that dies after its record is tried again, and finds the cell done.
+    assert (summary.n_cells, summary.n_bad) == (6, 0), summary
     return {(one.cell.model, one.cell.dataset): one for one in records}
 
 
@@ -94,7 +95,9 @@ def kill_ray_workers() -> int:
     n_killed = 0
     for process in psutil.Process().children(recursive=True):
         with suppress(psutil.NoSuchProcess):
-            if "ray::" in " ".join([process.name(), *process.cmdline()]) and "IDLE" not in process.name():
+            # By the name of a cell in the title that Ray gives them: a node dies with its agents, which have titles too.
+            title = (process.cmdline() or [""])[0]
+            if title.startswith("ray::") and " / " in title:
                 process.kill()
                 n_killed += 1
     return n_killed
