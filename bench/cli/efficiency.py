@@ -24,7 +24,7 @@ from bench.cli.options import data_option, default_results, device_option, out_o
 @click.option(
     "--time-limit",
     type=click.FloatRange(min=0),
-    default=35.0,
+    default=45.0,
     show_default=True,
     metavar="SECONDS",
     help="For the timings of one model, on average.",

@@ -1,5 +1,6 @@
 """The timings of a plan: one process per model, all of them alive, each visited in its turn."""
 
+import math
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
@@ -26,7 +27,8 @@ def time_in_turns(plan: Plan, findings: Mapping[str, Findings], watch: Watch, sa
     Yields each workload when its timings are taken; ``watch`` looks at the machine after every visit.
     """
     left_s = plan.limit_s * len(plan.subjects)
-    workloads = sorted(plan.workloads, key=lambda one: _seconds_of_a_turn(one, findings))
+    costs = {one: max(_seconds_of_a_turn(one, findings), plan.round_s) for one in plan.workloads}
+    workloads = sorted(costs, key=costs.__getitem__)
     with ExitStack() as stack:
         turns = {
             name: _Turn(subject, findings[name], plan.round_s, say) for name, subject in plan.subjects.items()
@@ -34,7 +36,9 @@ def time_in_turns(plan: Plan, findings: Mapping[str, Findings], watch: Watch, sa
         for one in turns.values():
             stack.callback(one.close)
         for n_done, workload in enumerate(workloads):
-            share_s = left_s / (len(workloads) - n_done)
+            # By the root of what a turn costs: slow workloads need the time, quick ones are not to end without.
+            weights = [math.sqrt(costs[one]) for one in workloads[n_done:]]
+            share_s = left_s * weights[0] / sum(weights)
             visits: dict[str, Visit] = {
                 name: partial(_visit, one, workload, watch)
                 for name, one in turns.items()

@@ -110,7 +110,7 @@ class EfficiencyRun(Frozen):
     batch: str = Field(default="1,256", description="windows at once in inference, a comma list")
     train_batch: str = Field(default="32", description="windows in a step of training")
     time_limit: float = Field(
-        default=35.0, ge=0, description="seconds for the timings of one model, on average"
+        default=45.0, ge=0, description="seconds for the timings of one model, on average"
     )
 
 

@@ -67,6 +67,19 @@ def test_slow_model_leaves_time_to_the_others() -> None:
     assert measured["quick"].stop == "narrow enough"
 
 
+def test_a_warm_up_does_not_count_for_what_the_next_round_takes() -> None:
+    machine = Machine()
+    run = machine.model("a", [4.0])
+
+    def visit() -> list[float]:
+        if not machine.log:
+            machine.now_s += 4.0
+        return run()
+
+    measured = take_turns({"a": visit}, narrow(limit_s=15.0), now=machine.now)
+    assert len(measured["a"].rounds) == 2
+
+
 def test_every_model_has_a_round_whatever_the_limit() -> None:
     machine = Machine()
     visits = {"a": machine.model("a", [5.0]), "b": machine.model("b", [5.0])}

@@ -1,6 +1,7 @@
 """Models in turns, with processes that only pretend to run."""
 
 import itertools
+import re
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -70,7 +71,9 @@ def stage(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
     assert found.open == 0
 
 
-def run(models: tuple[str, ...] = MODELS, *, limit_s: float = 0.0) -> dict[str, Findings]:
+def run(
+    models: tuple[str, ...] = MODELS, *, limit_s: float = 0.0, say: Callable[[str], None] = lambda _line: None
+) -> dict[str, Findings]:
     """Take all turns and return what was found; with no time each model has one round."""
     findings = {name: Findings(Parameters(forward=1, total=1), None) for name in models}
     for one in findings.values():
@@ -85,7 +88,7 @@ def run(models: tuple[str, ...] = MODELS, *, limit_s: float = 0.0) -> dict[str, 
         limit_s=limit_s,
         half_width=0.5,
     )
-    done = list(time_in_turns(plan, findings, Watch("cpu"), lambda _line: None))
+    done = list(time_in_turns(plan, findings, Watch("cpu"), say))
     assert done == [ONE, MANY]
     return findings
 
@@ -98,6 +101,13 @@ def at(model: str, workload: Workload, error: ProcessError) -> Callable[..., Pro
 def test_models_take_turns_and_quick_workloads_come_first(stage: Stage) -> None:
     run()
     assert stage.asked == [(name, workload) for workload in (ONE, MANY) for name in MODELS]
+
+
+def test_slow_workloads_have_more_of_the_time_and_quick_ones_are_not_left_without(stage: Stage) -> None:
+    lines: list[str] = []
+    run(limit_s=100.0, say=lines.append)
+    quick, slow = (float(re.findall(r"at most (\d+) s", line)[0]) for line in lines)
+    assert len(MODELS) * 100 / 20 < quick < slow
 
 
 def test_one_process_serves_all_workloads_of_a_model(stage: Stage) -> None:
