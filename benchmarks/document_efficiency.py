@@ -1,7 +1,8 @@
 """The measured tables of docs/efficiency.md, written between their marks from the records of finished measurements.
 
-Run with ``python -m benchmarks.document_efficiency FIRST SECOND WIDE SCALING``: results folders of two equal default
-runs, of one with more widths and batches, and of ``bench analyze scaling``. Nothing is measured here.
+Run with ``python -m benchmarks.document_efficiency FIRST [--again SECOND] [--wide WIDE] [--scaling SCALING]``: results
+folders of a default run, of an equal one, of one with more widths and batches, and of ``bench analyze scaling``.
+Nothing is measured here; what was not measured is left as it stands, or is not shown.
 """
 
 import argparse
@@ -20,16 +21,21 @@ MIB = 2**20
 
 
 def main() -> int:
-    """Read four results folders, write two parts of the page."""
+    """Read results folders, write two parts of the page."""
     parser = argparse.ArgumentParser(description=__doc__)
-    for name in ("first", "second", "wide", "scaling"):
+    parser.add_argument("first", type=Path)
+    for name in ("--again", "--wide", "--scaling"):
         parser.add_argument(name, type=Path)
     options = parser.parse_args()
-    first, second = (panels_of(folder)[0] for folder in (options.first, options.second))
-    times = [default_table(first), ratio_table(first, second), *map(wide_table, panels_of(options.wide))]
-    page = PAGE.read_text(encoding="utf-8")
-    page = replaced(page, "measured-times", times)
-    page = replaced(page, "measured-exponents", map(exponent_table, read_scaling(options.scaling)))
+    first = panels_of(options.first)[0]
+    times = [default_table(first)]
+    if options.again:
+        times.append(ratio_table(first, panels_of(options.again)[0]))
+    if options.wide:
+        times.extend(map(wide_table, panels_of(options.wide)))
+    page = replaced(PAGE.read_text(encoding="utf-8"), "measured-times", times)
+    if options.scaling:
+        page = replaced(page, "measured-exponents", map(exponent_table, read_scaling(options.scaling)))
     PAGE.write_text(page, encoding="utf-8")
     return 0
 
@@ -55,13 +61,14 @@ def replaced(page: str, name: str, parts: Iterable[str]) -> str:
 def default_table(panel: Panel) -> str:
     """Return latency, speed and memory of the default measurement."""
     heads = ["model", "latency, ms", "inference at 256, windows/s", "training at 32, windows/s"]
-    heads += ["MiB, inference at 256", "MiB, training at 32"]
+    heads += ["times as fast MedMamba is at 256", "MiB, inference at 256", "MiB, training at 32"]
     rows = [
         [
             name,
             time_cell(panel, name, "inference", 1),
             rate_cell(panel, name, "inference", 256),
             rate_cell(panel, name, "training", 32),
+            "-" if (ratio := panel.ratio(name)) is None else ratio_text(ratio),
             memory_cell(panel, name, "inference", 256),
             memory_cell(panel, name, "training", 32),
         ]
@@ -147,7 +154,7 @@ def memory_cell(panel: Panel, name: str, mode: Mode, batch: int) -> str:
 def ratio_text(ratio: Ratio) -> str:
     """Return a ratio with half its interval."""
     if ratio.low is None or ratio.high is None:
-        return f"{ratio.median:.3g} ({ratio.n_rounds} rounds)"
+        return f"{ratio.median:.3g} ({ratio.n_rounds} round{'s' if ratio.n_rounds > 1 else ''})"
     return f"{ratio.median:.3g}{spread((ratio.high - ratio.low) / 2 / ratio.median)}"
 
 

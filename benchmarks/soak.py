@@ -38,7 +38,9 @@ def main() -> int:
     parser.add_argument("--seeds", default="41,42", help="of the cells")
     parser.add_argument("--seed", type=int, default=1, help="of the kills")
     parser.add_argument("--every", type=float, default=8.0, help="mean seconds between two kills")
-    parser.add_argument("--calm", type=Path, help="results of a finished run of the same command, undisturbed")
+    parser.add_argument(
+        "--calm", type=Path, help="results of a finished run of the same command, undisturbed"
+    )
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         calm, soaked = options.calm or Path(folder) / "calm", Path(folder) / "soaked"
