@@ -154,7 +154,8 @@ def memory_cell(panel: Panel, name: str, mode: Mode, batch: int) -> str:
 def ratio_text(ratio: Ratio) -> str:
     """Return a ratio with half its interval."""
     if ratio.low is None or ratio.high is None:
-        return f"{ratio.median:.3g} ({ratio.n_rounds} round{'s' if ratio.n_rounds > 1 else ''})"
+        rounds = "1 round" if ratio.n_rounds == 1 else f"{ratio.n_rounds} rounds"
+        return f"{ratio.median:.3g} ({rounds})"
     return f"{ratio.median:.3g}{spread((ratio.high - ratio.low) / 2 / ratio.median)}"
 
 

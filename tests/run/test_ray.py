@@ -95,7 +95,7 @@ def kill_ray_workers() -> int:
     n_killed = 0
     for process in psutil.Process().children(recursive=True):
         with suppress(psutil.NoSuchProcess):
-            # By the name of a cell in the title that Ray gives them: a node dies with its agents, which have titles too.
+            # By the cell in the title that Ray gives them: a node dies with its agents, which have titles too.
             title = (process.cmdline() or [""])[0]
             if title.startswith("ray::") and " / " in title:
                 process.kill()
