@@ -17,6 +17,9 @@ from bench.measure.workload import Subject, Workload
 ANCHOR = "medmamba"
 """In every turn until the end, since all ratios are to it."""
 
+LEAST_S = 0.25
+"""What a turn counts for at least, also where no model can be run."""
+
 RUN_LIMIT_S = 300.0
 """A run that has not ended by then is given up."""
 
@@ -27,7 +30,7 @@ def time_in_turns(plan: Plan, findings: Mapping[str, Findings], watch: Watch, sa
     Yields each workload when its timings are taken; ``watch`` looks at the machine after every visit.
     """
     left_s = plan.limit_s * len(plan.subjects)
-    costs = {one: max(_seconds_of_a_turn(one, findings), plan.round_s) for one in plan.workloads}
+    costs = {one: max(_seconds_of_a_turn(one, findings), LEAST_S) for one in plan.workloads}
     workloads = sorted(costs, key=costs.__getitem__)
     with ExitStack() as stack:
         turns = {
