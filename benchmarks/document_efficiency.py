@@ -11,7 +11,10 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from tabulate import tabulate
+
 from bench.reports.efficiency_panels import Panel, panels
+from bench.reports.efficiency_tables import three_digits
 from bench.results.efficiency import Mode, read_efficiency
 from bench.results.scaling import ScalingRecord, fit_exponent, read_scaling
 from bench.results.timings import Ratio, summarise
@@ -164,15 +167,10 @@ def spread(half_width: float | None) -> str:
     return "" if half_width is None else f" ±{max(1, round(100 * half_width))} %"
 
 
-def three_digits(value: float) -> str:
-    """Return a number with three digits that count."""
-    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
-
-
-def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return a table in Markdown, numbers to the right."""
-    lines = [f"| {' | '.join(heads)} |", "| --- |" + " ---: |" * (len(heads) - 1)]
-    return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)])
+    align = ("left", *("right" for _ in heads[1:]))
+    return tabulate(rows, heads, tablefmt="pipe", colalign=align, disable_numparse=True)
 
 
 if __name__ == "__main__":

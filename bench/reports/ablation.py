@@ -5,15 +5,15 @@ Source: table ablation_vertical of the paper (ADFTD). Any dataset with a reduced
 
 from collections.abc import Mapping
 
-from bench.reports.ablation_differences import N_RESAMPLES, Ablation, Difference
+from bench.reports.ablation_differences import Ablation, Difference
 from bench.reports.caption import data_remarks, study_caption
 from bench.reports.main_results import COLUMNS, chance_rows, score_cell
+from bench.reports.significance import N_RESAMPLES
 from bench.reports.suite import OURS, gap_of, short_name
 from bench.reports.table import Block, Cell, Footnotes, Row, Table, mark_cells
 from bench.results import published
 from bench.results.aggregate import METRICS
 
-PUBLISHED_DATASET = "adftd"
 _PAPER_ORDER = ("accuracy", "f1", "precision", "recall", "auroc", "auprc")
 _TITLES = dict(zip(METRICS, COLUMNS, strict=True))
 _LACKS = {
@@ -30,7 +30,7 @@ def ablation_table(ablation: Ablation, name: str) -> Table:
     """Return the table of one dataset, a block for each model and a row for each score, as the paper has it."""
     study, notes = ablation.study, Footnotes()
     scores = _marked({model: _scores(ablation, model, notes) for model in ablation.groups})
-    with_published = study.dataset == PUBLISHED_DATASET
+    with_published = study.dataset == published.ABLATION_DATASET
     printed = _marked(_published_scores(ablation.groups)) if with_published else {}
     blocks = []
     for model in ablation.groups:

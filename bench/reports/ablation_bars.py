@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from bench.reports import style
-from bench.reports.ablation import PUBLISHED_DATASET
 from bench.reports.ablation_differences import Ablation
 from bench.reports.caption import study_caption
 from bench.reports.figure import Figure
@@ -35,7 +34,9 @@ def ablation_bars(ablation: Ablation, name: str) -> Figure | None:
     measured = {
         model: [_measured(ablation.groups[model], metric) for metric in published.METRICS] for model in shown
     }
-    printed = {model: _printed(model) for model in shown} if study.dataset == PUBLISHED_DATASET else {}
+    printed = (
+        {model: _printed(model) for model in shown} if study.dataset == published.ABLATION_DATASET else {}
+    )
     f1 = published.METRICS.index("f1")
     said = ", ".join(f"{model} {bar[0]:.1f}" for model, bars in measured.items() if (bar := bars[f1]))
     beside = " Hatched: published in the MedMamba paper, not measured here." if printed else ""

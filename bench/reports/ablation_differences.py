@@ -8,13 +8,13 @@ import numpy as np
 
 from bench.errors import RecordError
 from bench.reports.caption import numbers
+from bench.reports.significance import N_RESAMPLES
 from bench.reports.suite import OURS, Study, ablation_variants
-from bench.results.aggregate import DDOF, METRICS, Group
+from bench.results.aggregate import METRICS, Group, seed_differences
+from bench.results.analysed import over_seeds
 from bench.results.bootstrap import CONFUSION_SCORES, Interval, PairedPredictions, paired_difference
 from bench.results.predictions import Predictions, load_predictions
 from bench.results.ranking import paired_auroc_difference
-
-N_RESAMPLES = 600
 
 
 @dataclass(frozen=True)
@@ -60,24 +60,6 @@ def read_ablation(out: Path, study: Study) -> Ablation | None:
     )
 
 
-def seed_differences(full: Group, reduced: Group, metric: str) -> list[float]:
-    """Return reduced minus full, in percentage points, of each seed for which both have the score."""
-    scores = [
-        {
-            record.cell.seed: value
-            for record in group.records
-            if record.metrics is not None and (value := getattr(record.metrics.test, metric)) is not None
-        }
-        for group in (full, reduced)
-    ]
-    return [100 * (scores[1][seed] - scores[0][seed]) for seed in sorted(scores[0].keys() & scores[1].keys())]
-
-
-def mean_and_std(values: Sequence[float]) -> tuple[float, float | None]:
-    """Return mean and sample deviation of at least one value; no deviation of a single one."""
-    return float(np.mean(values)), float(np.std(values, ddof=DDOF)) if len(values) > 1 else None
-
-
 def _differences(out: Path, study: Study, full: Group | None, reduced: Group) -> dict[str, Difference]:
     common = [seed for seed in reduced.seeds if full is not None and seed in full.seeds]
     if full is None or not common:
@@ -107,10 +89,10 @@ def _difference(
     pair: Sequence[Sequence[Predictions]] | None,
     remarks: tuple[str, ...],
 ) -> Difference:
-    values = seed_differences(full, reduced, metric)
-    if not values:
+    found = over_seeds(seed_differences(reduced, full, metric))
+    if found is None:
         return Difference(remarks=remarks)
-    mean, std = mean_and_std(values)
+    mean, std = found
     interval = _interval(pair[0], pair[1], metric, reduced.model) if pair else None
     if interval is None:
         return Difference(mean, std, remarks=remarks)

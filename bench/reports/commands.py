@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bench.reports.ablation import PUBLISHED_DATASET as ABLATED_DATASET
 from bench.reports.suite import OURS
+from bench.results.published import ABLATION_DATASET
 from bench.results.record import Record
 
 DEFAULT_PRESET = "paper"
@@ -92,7 +92,7 @@ def _command(kind: _Kind, models: Sequence[str], seeds: Sequence[int]) -> str:
     words = ["bench", "run", *(["--preset", kind.preset] if kind.preset != DEFAULT_PRESET else [])]
     words += ["--recipe", kind.recipe, "--datasets", kind.dataset, "--models", ",".join(models)]
     words += ["--seeds", ",".join(map(str, seeds)), *([] if kind.simulated else ["--data", "DIR"])]
-    if OURS in models and kind.dataset == ABLATED_DATASET:
+    if OURS in models and kind.dataset == ABLATION_DATASET:
         words.append("--no-ablation")
     for text in kind.typed:
         words += ["--set", text]

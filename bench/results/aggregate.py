@@ -79,17 +79,27 @@ class Group:
         """The records without scores."""
         return tuple(record for record in self.records if not record.is_done)
 
-    def score(self, metric: str) -> Mean | None:
-        """Return a test metric over seeds, or None where no record has it."""
-        values = [
-            value
+    def by_seed(self, metric: str) -> dict[int, float]:
+        """Return a test metric of each seed that has it, as a fraction of one."""
+        return {
+            record.cell.seed: value
             for record in self.records
             if record.metrics is not None and (value := getattr(record.metrics.test, metric)) is not None
-        ]
+        }
+
+    def score(self, metric: str) -> Mean | None:
+        """Return a test metric over seeds, or None where no record has it."""
+        values = list(self.by_seed(metric).values())
         if not values:
             return None
         std = float(np.std(values, ddof=DDOF)) if len(values) > 1 else None
         return Mean(float(np.mean(values)), std, len(values))
+
+
+def seed_differences(first: Group, second: Group, metric: str) -> list[float]:
+    """Return the first model's score minus the second's, in percentage points, of each seed for which both have it."""
+    scores, others = first.by_seed(metric), second.by_seed(metric)
+    return [100 * (scores[seed] - others[seed]) for seed in sorted(scores.keys() & others.keys())]
 
 
 @dataclass(frozen=True)

@@ -152,22 +152,8 @@ def _score_claims() -> Iterable[Claim]:
     means = {(cell.dataset, cell.model, cell.metric): cell.mean for cell in published.main_results()}
     for cell in published.main_results():
         row = {metric: means[cell.dataset, cell.model, metric] for metric in published.METRICS}
-        yield Claim(
-            id=f"{cell.place}/{cell.dataset}/{cell.model}/{cell.metric}",
-            place=cell.place,
-            text=f"{cell.metric} of {cell.model} on {cell.dataset}",
-            value=f"{cell.mean:.2f} ± {cell.std:.2f} %",
-            kind="number",
-            needs="cells",
-            about={
-                "dataset": cell.dataset,
-                "model": cell.model,
-                "metric": cell.metric,
-                "mean": cell.mean,
-                "std": cell.std,
-            },
-            check=_f1_check(row) if cell.metric == "f1" else {},
-            command=f"bench run --models {cell.model} --datasets {cell.dataset}",
+        yield _score_claim(
+            cell, f"{cell.place}/{cell.dataset}/{cell.model}", "cells", cell.dataset, cell.model, row
         )
 
 
@@ -175,23 +161,38 @@ def _ablation_claims() -> Iterable[Claim]:
     means = {(cell.variant, cell.metric): cell.mean for cell in published.ablation()}
     for cell in published.ablation():
         row = {metric: means[cell.variant, metric] for metric in published.METRICS}
-        yield Claim(
-            id=f"{cell.place}/{cell.variant}/{cell.metric}",
-            place=cell.place,
-            text=f"{cell.metric} of {cell.variant} on adftd",
-            value=f"{cell.mean:.2f} ± {cell.std:.2f} %",
-            kind="number",
-            needs="ablation",
-            about={
-                "dataset": "adftd",
-                "model": cell.variant,
-                "metric": cell.metric,
-                "mean": cell.mean,
-                "std": cell.std,
-            },
-            check=_f1_check(row) if cell.metric == "f1" else {},
-            command=f"bench run --models {cell.variant} --datasets adftd",
+        yield _score_claim(
+            cell, f"{cell.place}/{cell.variant}", "ablation", published.ABLATION_DATASET, cell.variant, row
         )
+
+
+def _score_claim(
+    cell: published.PublishedScore | published.PublishedAblation,
+    where: str,
+    needs: str,
+    dataset: str,
+    model: str,
+    row: Mapping[str, float],
+) -> Claim:
+    """Return the claim of one printed score; ``row`` holds all of the model's printed means there."""
+    f1_check = {"name": "f1_bound", **{metric: row[metric] for metric in ("f1", "precision", "recall")}}
+    return Claim(
+        id=f"{where}/{cell.metric}",
+        place=cell.place,
+        text=f"{cell.metric} of {model} on {dataset}",
+        value=f"{cell.mean:.2f} ± {cell.std:.2f} %",
+        kind="number",
+        needs=needs,
+        about={
+            "dataset": dataset,
+            "model": model,
+            "metric": cell.metric,
+            "mean": cell.mean,
+            "std": cell.std,
+        },
+        check=f1_check if cell.metric == "f1" else {},
+        command=f"bench run --models {model} --datasets {dataset}",
+    )
 
 
 def _loss_claims() -> Iterable[Claim]:
@@ -201,7 +202,7 @@ def _loss_claims() -> Iterable[Claim]:
         yield Claim(
             id=f"{cell.place}/{cell.variant}/{cell.metric}/loss",
             place=cell.place,
-            text=f"{cell.metric} that {cell.variant} loses against the full model on adftd",
+            text=f"{cell.metric} that {cell.variant} loses against the full model on {published.ABLATION_DATASET}",
             value=f"-{cell.drop:.2f}",
             kind="number",
             needs="ablation",
@@ -212,12 +213,8 @@ def _loss_claims() -> Iterable[Claim]:
                 "mean": cell.mean,
                 "loss": cell.drop,
             },
-            command=f"bench run --models medmamba,{cell.variant} --datasets adftd",
+            command=f"bench run --models medmamba,{cell.variant} --datasets {published.ABLATION_DATASET}",
         )
-
-
-def _f1_check(row: Mapping[str, float]) -> dict[str, Any]:
-    return {"name": "f1_bound", "f1": row["f1"], "precision": row["precision"], "recall": row["recall"]}
 
 
 def _centralization_claims() -> Iterable[Claim]:

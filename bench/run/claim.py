@@ -49,14 +49,7 @@ def is_held(folder: CellFolder) -> bool:
         descriptor = os.open(folder.lock, os.O_RDONLY)
     except FileNotFoundError:
         return False
-    try:
-        return not _could_share(descriptor)
-    except OSError as error:
-        if error.errno not in NO_LOCKS:
-            raise
-        return False
-    finally:
-        os.close(descriptor)
+    return _is_free(descriptor) is False
 
 
 def sweep(folder: CellFolder) -> None:
@@ -66,24 +59,21 @@ def sweep(folder: CellFolder) -> None:
 
 
 def _has_locks(path: Path) -> bool:
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-    try:
-        _could_share(descriptor)
-    except OSError as error:
-        if error.errno not in NO_LOCKS:
-            raise
-        return False
-    finally:
-        os.close(descriptor)
-    return True
+    return _is_free(os.open(path, os.O_RDWR | os.O_CREAT, 0o644)) is not None
 
 
-def _could_share(descriptor: int) -> bool:
-    """Tell whether nobody holds an open file for himself."""
+def _is_free(descriptor: int) -> bool | None:
+    """Tell whether nobody holds a file for himself, and close it; None where the file system has no locks."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
+    except OSError as error:
+        if error.errno not in NO_LOCKS:
+            raise
+        return None
+    finally:
+        os.close(descriptor)
     return True
 
 

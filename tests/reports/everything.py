@@ -6,20 +6,18 @@ from bench.results import channel_mixing, missing_sensors, scales, theory
 from bench.results.analysis import write_analysis
 from bench.results.centralization import write_centralization
 from bench.results.efficiency import write_efficiency
-from bench.results.missing_sensors import GroupRobustness, MissingSensorsRecord
 from bench.results.scaling import write_scaling
 from tests.reports import (
     test_centralization,
     test_channel_mixing,
     test_embedding,
-    test_judges,
     test_missing_sensors,
     test_scales,
     test_theory,
 )
-from tests.reports.analysed_cells import analysed
 from tests.reports.efficiency_records import make_session
 from tests.reports.grids import ABLATIONS, CLASSES, PAPER_MODELS, Grid, write_grid
+from tests.reports.scaling_records import scaling_record
 
 ODD_NAMES = {"transformer": "a$b_{c}&%<script>", "patchtst": "\u03b2net.Net", "reformer": "*\u0127[x]"}
 """Names of plug-ins that LaTeX, markdown and HTML read as something else."""
@@ -35,35 +33,14 @@ def write_everything(out: Path) -> None:
         test_scales.make(elsewhere, (test_scales.FLAT, test_scales.FLAT, test_scales.FLAT)),
     )
     write_analysis(out, channel_mixing.NAME, "adftd", test_channel_mixing.record_of(elsewhere, "adftd"))
-    write_analysis(out, missing_sensors.NAME, "ptb", _missing_sensors(elsewhere))
+    write_analysis(out, missing_sensors.NAME, "ptb", test_missing_sensors.make(elsewhere))
     checks = [test_theory.check(number, test_theory.LINE) for number in ("1", "4", "5a")]
     write_analysis(out, theory.NAME, theory.NAME, test_theory.record_of(*checks))
     test_embedding.record_of(out)
     for dataset in (*CLASSES, "weather"):
         write_centralization(out, test_centralization.record(dataset, 0.5))
-    write_scaling(out, test_judges.scaling_record({"medmamba": 1.0, "transformer": 2.0}))
+    write_scaling(out, scaling_record({"medmamba": 1.0, "transformer": 2.0}))
     for record in (*make_session(), *make_session(device="cuda", factor=20)):
         write_efficiency(out, record)
     write_grid(out, Grid(models=PAPER_MODELS, datasets=tuple(CLASSES), known_as=ODD_NAMES, n_epochs=2))
     write_grid(out, Grid(models=ABLATIONS, datasets=("adftd",), n_epochs=2))
-
-
-def _missing_sensors(folder: Path) -> MissingSensorsRecord:
-    cell = test_missing_sensors.cell(41, 0.8, (0.6, 0.7), (0.7, 0.5, 0.6))
-    group = GroupRobustness(
-        about=analysed(folder, "ptb"), hyperparameters={"channel_dropout": 0.3}, cells=(cell,)
-    )
-    return MissingSensorsRecord(
-        created="2026-01-01T00:00:00+00:00",
-        dataset="ptb",
-        channel_names=("i", "ii", "iii"),
-        n_subjects=10,
-        n_windows=30,
-        n_windows_of_part=60,
-        windows_per_class=(10, 20),
-        draw_seed=41,
-        n_draws=2,
-        missing_channels={0: ((),), 1: (("i",), ("ii",))},
-        groups=(group,),
-        lacking=(),
-    )

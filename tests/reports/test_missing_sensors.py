@@ -18,7 +18,12 @@ def cell(
 
 @pytest.fixture
 def record(tmp_path: Path) -> MissingSensorsRecord:
-    about = analysed(tmp_path, "ptb")
+    return make(tmp_path)
+
+
+def make(folder: Path) -> MissingSensorsRecord:
+    """Make a record of two groups that differ in channel dropout."""
+    about = analysed(folder, "ptb")
     on = GroupRobustness(
         about=about,
         hyperparameters={"d_model": 8, "channel_dropout": 0.3},

@@ -19,6 +19,7 @@ from bench.results.claims import Claim, Ruling, cell_claims, ledger, tally, text
 from bench.results.record import Record
 from bench.results.store import read_all
 from tests.reports.grids import ABLATIONS, PAPER_MODELS, Grid, write_grid
+from tests.reports.ledger import claim
 
 SEEDS = (41, 42, 43, 44, 45)
 DATASETS = ("ptb", "ptb-xl")
@@ -53,10 +54,6 @@ def with_published_scores(
             record.model_copy(update={"metrics": record.metrics.model_copy(update={"test": test})})
         )
     return make_suites(compare(changed))[0]
-
-
-def claim_of(name: str) -> Claim:
-    return next(one for one in (*text_claims(), *cell_claims()) if one.id == name)
 
 
 def suite_of(out: Path) -> Suite:
@@ -127,8 +124,8 @@ def test_printed_cells_are_judged_by_their_deviation(
     paper_grid: list[Record], shift: float, verdict: Verdict
 ) -> None:
     judge = CellJudge(with_published_scores(paper_grid, shift))
-    claim = next(one for one in cell_claims() if one.id == "main_results1/ptb/medmamba/accuracy")
-    ruling = judge(claim)
+    asked = claim("main_results1/ptb/medmamba/accuracy")
+    ruling = judge(asked)
     assert ruling is not None
     assert ruling.verdict is verdict
 
@@ -152,8 +149,8 @@ def test_printed_cells_are_judged_by_their_deviation(
 def test_claims_of_the_text_on_the_papers_own_scores(
     paper_grid: list[Record], name: str, verdict: Verdict | None
 ) -> None:
-    claim = next(one for one in text_claims() if one.id == name)
-    ruling = CellJudge(with_published_scores(paper_grid))(claim)
+    asked = claim(name)
+    ruling = CellJudge(with_published_scores(paper_grid))(asked)
     assert (ruling and ruling.verdict) == verdict
 
 
@@ -171,28 +168,28 @@ def test_a_lead_goes_by_its_sign_and_then_by_its_deviation_over_paired_seeds(
     paper_grid: list[Record], points: tuple[float, ...], verdict: Verdict
 ) -> None:
     added = {("medmamba", seed): value for seed, value in zip(SEEDS, points, strict=True)}
-    ruling = CellJudge(with_published_scores(paper_grid, points=added))(claim_of("ptb-margin"))
+    ruling = CellJudge(with_published_scores(paper_grid, points=added))(claim("ptb-margin"))
     assert ruling is not None
     assert ruling.verdict is verdict
 
 
 def test_a_lead_is_paired_by_seed(paper_grid: list[Record]) -> None:
     swing = {(model, seed): 3.0 * (seed - 43) for model in ("medmamba", "medformer") for seed in SEEDS}
-    ruling = CellJudge(with_published_scores(paper_grid, points=swing))(claim_of("ptb-margin"))
+    ruling = CellJudge(with_published_scores(paper_grid, points=swing))(claim("ptb-margin"))
     assert ruling == Ruling(Verdict.REPRODUCED, "measured 2.47, stated 2.47 (std 0.00): +0.00")
 
 
 def test_records_that_are_not_the_papers_decide_nothing(full: Path) -> None:
-    claim = next(one for one in cell_claims() if one.id == "main_results1/ptb/medmamba/accuracy")
-    ruling = CellJudge(suite_of(full))(claim)
+    asked = claim("main_results1/ptb/medmamba/accuracy")
+    ruling = CellJudge(suite_of(full))(asked)
     assert ruling is not None
     assert ruling.verdict is Verdict.NEEDS_RECORDS
     assert "seeds 41, 42" in ruling.evidence
 
 
 def test_a_comparison_with_a_model_that_was_not_run_is_left_open(full: Path) -> None:
-    claim = next(one for one in text_claims() if one.id == "ptb-xl-all-metrics")
-    assert CellJudge(suite_of(full))(claim) is None
+    asked = claim("ptb-xl-all-metrics")
+    assert CellJudge(suite_of(full))(asked) is None
 
 
 def test_without_the_papers_recipe_nobody_judges_scores(tmp_path: Path) -> None:
@@ -258,29 +255,29 @@ def with_published_ablation(records: list[Record]) -> Suite:
     ],
 )
 def test_the_papers_ablation_reproduces_itself(ablation_grid: list[Record], name: str) -> None:
-    claim = next(one for one in text_claims() if one.id == name)
-    ruling = AblationJudge(with_published_ablation(ablation_grid))(claim)
+    asked = claim(name)
+    ruling = AblationJudge(with_published_ablation(ablation_grid))(asked)
     assert ruling is not None
     assert ruling.verdict is Verdict.REPRODUCED
 
 
 def test_how_many_losses_are_clear_of_their_deviation_is_told(ablation_grid: list[Record]) -> None:
-    ruling = AblationJudge(with_published_ablation(ablation_grid))(claim_of("unidirectional-all-metrics"))
+    ruling = AblationJudge(with_published_ablation(ablation_grid))(claim("unidirectional-all-metrics"))
     assert ruling is not None
     assert "in 5 by more than one deviation" in ruling.evidence
 
 
 def test_another_order_of_losses_is_contradicted(ablation_grid: list[Record]) -> None:
-    claim = next(one for one in text_claims() if one.id == "component-order")
-    check = {**claim.check, "variants": list(reversed(claim.check["variants"]))}
-    ruling = AblationJudge(with_published_ablation(ablation_grid))(dataclasses.replace(claim, check=check))
+    asked = claim("component-order")
+    check = {**asked.check, "variants": list(reversed(asked.check["variants"]))}
+    ruling = AblationJudge(with_published_ablation(ablation_grid))(dataclasses.replace(asked, check=check))
     assert ruling is not None
     assert ruling.verdict is Verdict.CONTRADICTED
 
 
 def test_ablation_without_all_reduced_models_is_left_open(full: Path) -> None:
-    claim = next(one for one in text_claims() if one.id == "full-model-best")
-    assert AblationJudge(suite_of(full))(claim) is None
+    asked = claim("full-model-best")
+    assert AblationJudge(suite_of(full))(asked) is None
 
 
 def test_judge_ignores_claims_it_knows_nothing_of(full: Path) -> None:

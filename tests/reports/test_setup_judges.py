@@ -26,13 +26,10 @@ from bench.results.record import Record
 from bench.results.store import read_all
 from tests.reports.analysed_cells import analysed
 from tests.reports.grids import ABLATIONS, Grid, write_grid
+from tests.reports.ledger import claim
 
 SEEDS = (41, 42, 43, 44, 45)
 ALL = ("adftd", "apava", "ptb", "ptb-xl", "sleep-edf", "uci-har")
-
-
-def claim(name: str) -> Claim:
-    return next(one for one in (*text_claims(), *cell_claims()) if one.id == name)
 
 
 @pytest.fixture(scope="module")

@@ -6,21 +6,19 @@ from bench.reports.judges.rulings import (
     comparable_mean,
     comparison_ruling,
     effect_ruling,
-    paired_difference,
     score_ruling,
+    seed_difference,
 )
 from bench.reports.suite import OURS, Suite
 from bench.results import published
 from bench.results.claims import Claim, Ruling
-
-DATASET = "adftd"
 
 
 class AblationJudge:
     """Rules on claims about what the reduced models lose."""
 
     def __init__(self, suite: Suite) -> None:
-        self.study = suite.study(DATASET)
+        self.study = suite.study(published.ABLATION_DATASET)
         self._rules: dict[str, Callable[..., Ruling | None]] = {
             "loses": self._loses,
             "full_model_best": self._full_model_best,
@@ -37,12 +35,12 @@ class AblationJudge:
         return rule(**arguments) if rule else None
 
     def _loses(self, variant: str, metric: str, mean: float, loss: float) -> Ruling | None:
-        lost = paired_difference(self.study, OURS, variant, metric)
+        lost = seed_difference(self.study, OURS, variant, metric)
         return None if lost is None else effect_ruling(lost[0], loss, lost[1])
 
     def _full_model_best(self, variants: Sequence[str]) -> Ruling | None:
         cells = [(variant, metric) for variant in variants for metric in published.METRICS]
-        losses = [paired_difference(self.study, OURS, *cell) for cell in cells]
+        losses = [seed_difference(self.study, OURS, *cell) for cell in cells]
         known = [loss for loss in losses if loss is not None]
         if len(known) < len(losses):
             return None

@@ -10,8 +10,8 @@ from bench.reports.judges.rulings import (
     comparable_mean,
     comparison_ruling,
     effect_ruling,
-    paired_difference,
     score_ruling,
+    seed_difference,
     within_stds,
 )
 from bench.reports.suite import OURS, Suite
@@ -93,7 +93,7 @@ class CellJudge:
         return comparison_ruling(first.mean > second.mean, shown)
 
     def _margin(self, dataset: str, metric: str, rival: str, value: float, digits: int) -> Ruling | None:
-        lead = paired_difference(self.suite.study(dataset), OURS, rival, metric)
+        lead = seed_difference(self.suite.study(dataset), OURS, rival, metric)
         return None if lead is None else effect_ruling(lead[0], value, lead[1], half_digit(digits))
 
     def _harder(self, dataset: str, than: str, metrics: Sequence[str]) -> Ruling | None:
@@ -120,7 +120,7 @@ class CellJudge:
         if row is None:
             return None
         rival = _strongest(row)
-        paired = paired_difference(self.suite.study(dataset), OURS, rival, metric)
+        paired = seed_difference(self.suite.study(dataset), OURS, rival, metric)
         return None if paired is None else _Lead(rival, *paired)
 
     def _row(self, dataset: str, metric: str, models: Sequence[str] | None = None) -> _Row | None:

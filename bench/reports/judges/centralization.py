@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from typing import Literal
 
 from bench.reports.centralization import CLOSE
+from bench.reports.judges.rulings import by_distance, comparison_ruling, unless_void
 from bench.results import published
 from bench.results.centralization import CentralizationRecord, Index
-from bench.results.claim_checks import HALF_DIGIT, Verdict
+from bench.results.claim_checks import HALF_DIGIT
 from bench.results.claims import Claim, Ruling
 
 _Number = Literal["mean", "low", "high"]
@@ -41,11 +42,8 @@ class CentralizationJudge:
             f"nearest of {len(found)} readings: {nearest.mean:.3f} ({nearest.choice.label}), stated {value:.2f}; "
             f"{self._by_one_reading(index)}"
         )
-        if record.kind != "whole":
-            return Ruling(Verdict.NEEDS_RECORDS, f"{evidence}, which decides nothing: {record.kind} data")
-        if off <= HALF_DIGIT:
-            return Ruling(Verdict.REPRODUCED, evidence)
-        return Ruling(Verdict.WITHIN_BOUNDS if off <= CLOSE else Verdict.CONTRADICTED, evidence)
+        void = "" if record.kind == "whole" else f"{record.kind} data"
+        return unless_void(Ruling(by_distance(off, HALF_DIGIT, CLOSE), evidence), void)
 
     def _by_one_reading(self, index: Index) -> str:
         """Say how many printed cells of an index the reading that fits most gives: each cell alone may take another."""
@@ -91,7 +89,5 @@ class CentralizationJudge:
         missing = [name for name in medical if name not in self.records]
         part = [f"{one.dataset} is {one.kind}" for one in used if one.kind != "whole"]
         part += [f"{name} was not analysed" for name in missing]
-        if part:
-            return Ruling(Verdict.NEEDS_RECORDS, f"{evidence}, which decides nothing: {', '.join(part)}")
         both = {choice.index for choice in holding} == {"sci", "dic"}
-        return Ruling(Verdict.REPRODUCED if both else Verdict.CONTRADICTED, evidence)
+        return unless_void(comparison_ruling(both, evidence), ", ".join(part))

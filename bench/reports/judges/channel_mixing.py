@@ -6,10 +6,9 @@ The paper gives no spread, so ours over seeds is taken; see `rulings.py` for the
 from collections.abc import Sequence
 
 from bench.reports.channel_mixing import PAPER_CLASSES, PAPER_DATASET, Line, correlation_lines, distance_lines
-from bench.reports.judges.rulings import comparison_ruling, effect_ruling
+from bench.reports.judges.rulings import comparison_ruling, effect_ruling, unless_void
 from bench.reports.suite import OURS
 from bench.results.channel_mixing import ChannelMixingRecord
-from bench.results.claim_checks import Verdict
 from bench.results.claims import Claim, Ruling
 
 HALF_DIGIT = 0.05
@@ -33,9 +32,7 @@ class ChannelMixingJudge:
             ruling = self._signs(claim.about["sign"], claim.about["of"])
         else:
             ruling = self._change(claim.about["classes"], claim.about["change_percent"])
-        if ruling is None or not self.void:
-            return ruling
-        return Ruling(Verdict.NEEDS_RECORDS, f"{ruling.evidence}, which decides nothing: {self.void}")
+        return unless_void(ruling, self.void)
 
     def _change(self, classes: Sequence[str], stated: float) -> Ruling | None:
         line = self._line(classes)

@@ -6,10 +6,9 @@ says so. Excerpts and simulations decide nothing.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from bench.reports.judges.rulings import comparison_ruling
+from bench.reports.judges.rulings import comparison_ruling, void_ruling
 from bench.reports.suite import Study, Suite, short_name
 from bench.results import published
-from bench.results.claim_checks import Verdict
 from bench.results.claims import Claim, Ruling
 from bench.results.record import DataDescription
 
@@ -115,9 +114,7 @@ class DataJudge:
 def _ruled(reasons: Iterable[str], shown: str, holds: bool) -> Ruling:
     """Rule on what was counted, unless a reason speaks against it; empty reasons do not."""
     void = sorted({reason for reason in reasons if reason})
-    if void:
-        return Ruling(Verdict.NEEDS_RECORDS, f"{shown}, which decides nothing: {'; '.join(void)}")
-    return comparison_ruling(holds, shown)
+    return void_ruling(shown, "; ".join(void)) if void else comparison_ruling(holds, shown)
 
 
 def _void(study: Study) -> str:

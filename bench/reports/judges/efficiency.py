@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from bench.reports.efficiency_panels import PUBLISHED_BATCH, Panel
-from bench.reports.judges.rulings import comparable_mean
+from bench.reports.judges.rulings import by_distance, comparable_mean, comparison_verdict
 from bench.reports.suite import OURS, Suite
 from bench.results import published
 from bench.results.claim_checks import Verdict
@@ -17,7 +17,6 @@ from bench.results.claims import Claim, Ruling
 DATASET, PRESET, DEVICE = "adftd", "paper", "RTX 3090"
 CLOSE = 0.1
 """Ours: a ratio of speeds is reproduced within 10 percent, within bounds within 20."""
-
 
 _Found = tuple[Verdict, str]
 """What one panel says: a verdict, if its device were the paper's, and the numbers."""
@@ -70,7 +69,7 @@ class EfficiencyJudge:
             return None
         off = max(abs(value / about["ratio"] - 1) for value in found.values())
         shown = ", ".join(f"{value:.2f} times {name}'s speed" for name, value in found.items())
-        return _by_distance(off), shown
+        return by_distance(off, CLOSE, 2 * CLOSE), shown
 
     def _throughput(self, panel: Panel, about: Any) -> _Found | None:
         """Compare windows per second with the stated range; the model farthest outside decides."""
@@ -80,7 +79,7 @@ class EfficiencyJudge:
         low, high = about["windows_per_s"]
         off = max(max(low / speeds[name], speeds[name] / high) - 1 for name in about["models"])
         shown = ", ".join(f"{name} {speeds[name]:,.0f} windows/s" for name in about["models"])
-        return _by_distance(max(off, 0.0)), shown
+        return by_distance(off, CLOSE, 2 * CLOSE), shown
 
     def _fastest(self, panel: Panel, _about: Any) -> _Found | None:
         speeds = _of_all(_speeds(panel))
@@ -88,16 +87,15 @@ class EfficiencyJudge:
             return None
         faster = {name: speed / speeds[OURS] for name, speed in speeds.items() if speed > speeds[OURS]}
         shown = ", ".join(f"{name} {times:.1f} times as fast as {OURS}" for name, times in faster.items())
-        return _holds(not faster), shown or f"fastest of {len(speeds)}"
+        return comparison_verdict(not faster), shown or f"fastest of {len(speeds)}"
 
     def _trade_off(self, panel: Panel, _about: Any) -> _Found | None:
         speeds, scores = _of_all(_speeds(panel)), _of_all(self._scores(panel))
         if speeds is None or scores is None:
             return None
         beating = sorted(n for n in speeds if speeds[n] > speeds[OURS] and scores[n] > scores[OURS])
-        return _holds(
-            not beating
-        ), f"both better and faster: {', '.join(beating) or 'none'} of {len(speeds) - 1}"
+        shown = f"both better and faster: {', '.join(beating) or 'none'} of {len(speeds) - 1}"
+        return comparison_verdict(not beating), shown
 
     def _budget(self, panel: Panel, about: Any) -> _Found | None:
         speeds, scores = _of_all(_speeds(panel)), _of_all(self._scores(panel))
@@ -106,9 +104,8 @@ class EfficiencyJudge:
         low, high = about["millions"]
         rivals = [n for n in speeds if n != OURS and low <= panel.records[n].parameters.total / 1e6 <= high]
         worse = [n for n in rivals if speeds[n] >= speeds[OURS] or scores[n] >= scores[OURS]]
-        return _holds(
-            not worse
-        ), f"faster or better: {', '.join(worse) or 'none'} of {len(rivals)} of such sizes"
+        shown = f"faster or better: {', '.join(worse) or 'none'} of {len(rivals)} of such sizes"
+        return comparison_verdict(not worse), shown
 
     def _scores(self, panel: Panel) -> dict[str, float]:
         """Return macro F1 in percent of the panel's models that may be set against the paper's."""
@@ -136,16 +133,6 @@ def _decides(panel: Panel) -> bool:
 
 def _place(panel: Panel) -> str:
     return f"width {panel.key.width}, batch {panel.throughput_batch}, {panel.key.device_name}"
-
-
-def _by_distance(off: float) -> Verdict:
-    if off <= CLOSE:
-        return Verdict.REPRODUCED
-    return Verdict.WITHIN_BOUNDS if off <= 2 * CLOSE else Verdict.CONTRADICTED
-
-
-def _holds(holds: bool) -> Verdict:
-    return Verdict.REPRODUCED if holds else Verdict.CONTRADICTED
 
 
 def _best(verdicts: Sequence[Verdict]) -> Verdict:

@@ -6,10 +6,9 @@ better than always naming the most frequent one, by the mean over seeds.
 
 from collections.abc import Sequence
 
-from bench.reports.judges.rulings import comparison_ruling
+from bench.reports.judges.rulings import comparison_ruling, unless_void
 from bench.reports.suite import OURS
 from bench.results.analysed import over_seeds
-from bench.results.claim_checks import Verdict
 from bench.results.claims import Claim, Ruling
 from bench.results.embedding import EmbeddingRecord, Quantity
 
@@ -33,10 +32,7 @@ class EmbeddingJudge:
         if ours is None or theirs is None:
             return None
         ruling = self._rules[claim.about["rule"]](ours, theirs)
-        void = ours.cells.void or theirs.cells.void
-        if ruling is None or not void:
-            return ruling
-        return Ruling(Verdict.NEEDS_RECORDS, f"{ruling.evidence}, which decides nothing: {void}")
+        return unless_void(ruling, ours.cells.void or theirs.cells.void)
 
 
 def _only_ours_separates(ours: EmbeddingRecord, theirs: EmbeddingRecord) -> Ruling | None:

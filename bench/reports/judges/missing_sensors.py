@@ -2,11 +2,10 @@
 
 from collections.abc import Sequence
 
-from bench.reports.judges.rulings import comparison_ruling
+from bench.reports.judges.rulings import comparison_ruling, unless_void
 from bench.reports.missing_sensors import pairs
 from bench.reports.suite import short_name
 from bench.results.analysed import over_seeds
-from bench.results.claim_checks import Verdict
 from bench.results.claims import Claim, Ruling
 from bench.results.missing_sensors import GroupRobustness, MissingSensorsRecord
 
@@ -33,11 +32,7 @@ class MissingSensorsJudge:
         if not gains:
             return None
         evidence = f"points of F1 that dropout gains with channels missing: {'; '.join(texts)}"
-        if void:
-            return Ruling(
-                Verdict.NEEDS_RECORDS, f"{evidence}, which decides nothing: {'; '.join(sorted(void))}"
-            )
-        return comparison_ruling(min(gains) > 0, evidence)
+        return unless_void(comparison_ruling(min(gains) > 0, evidence), "; ".join(sorted(void)))
 
 
 def _gain(on: GroupRobustness, off: GroupRobustness, number: int) -> float | None:

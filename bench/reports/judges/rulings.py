@@ -9,6 +9,7 @@ data, split, recipe, settings and seeds decide nothing; the evidence then says w
 
 from bench.reports.reproduction import void_of
 from bench.reports.suite import Study
+from bench.results.aggregate import seed_differences
 from bench.results.analysed import over_seeds
 from bench.results.claim_checks import HALF_DIGIT, Verdict
 from bench.results.claims import Ruling
@@ -35,22 +36,36 @@ def score_ruling(
     if study is None or found is None:
         return None
     void = void_of(study, model)
-    if void:
-        return Ruling(Verdict.NEEDS_RECORDS, f"measured {found:.2f}, which decides nothing: {void}")
-    return within_stds(found, mean, std, half_digit)
+    return void_ruling(f"measured {found:.2f}", void) if void else within_stds(found, mean, std, half_digit)
 
 
-def paired_difference(study: Study | None, model: str, other: str, metric: str) -> tuple[float, float] | None:
+def seed_difference(study: Study | None, model: str, other: str, metric: str) -> tuple[float, float] | None:
     """Return mean and sample deviation over seeds of one model's score minus another's, in percentage points.
 
     None where either model has no scores that may be set against the paper's.
     """
     if study is None or void_of(study, model) or void_of(study, other):
         return None
-    scores = [_by_seed(study, name, metric) for name in (model, other)]
-    shared = sorted(scores[0].keys() & scores[1].keys())
-    found = over_seeds([100 * (scores[0][seed] - scores[1][seed]) for seed in shared])
+    groups = {group.model: group for group in study.comparison.groups}
+    found = over_seeds(seed_differences(groups[model], groups[other], metric))
     return None if found is None or found[1] is None else (found[0], found[1])
+
+
+def void_ruling(evidence: str, reason: str) -> Ruling:
+    """Tell numbers that decide nothing, and why."""
+    return Ruling(Verdict.NEEDS_RECORDS, f"{evidence}, which decides nothing: {reason}")
+
+
+def unless_void(ruling: Ruling | None, reason: str) -> Ruling | None:
+    """Return a ruling where no reason speaks against its records; an empty reason does not."""
+    return void_ruling(ruling.evidence, reason) if ruling and reason else ruling
+
+
+def by_distance(off: float, near: float, far: float) -> Verdict:
+    """Return reproduced up to the near distance, within bounds up to the far one, else contradicted."""
+    if off <= near:
+        return Verdict.REPRODUCED
+    return Verdict.WITHIN_BOUNDS if off <= far else Verdict.CONTRADICTED
 
 
 def within_stds(found: float, stated: float, std: float, half_digit: float = HALF_DIGIT) -> Ruling:
@@ -59,11 +74,7 @@ def within_stds(found: float, stated: float, std: float, half_digit: float = HAL
     ``half_digit`` is half of the last digit that the paper prints of it.
     """
     difference = found - stated
-    verdict = Verdict.CONTRADICTED
-    if abs(difference) <= std + half_digit:
-        verdict = Verdict.REPRODUCED
-    elif abs(difference) <= 2 * std + half_digit:
-        verdict = Verdict.WITHIN_BOUNDS
+    verdict = by_distance(abs(difference), std + half_digit, 2 * std + half_digit)
     return Ruling(verdict, f"measured {found:.2f}, stated {stated:.2f} (std {std:.2f}): {difference:+z.2f}")
 
 
@@ -89,15 +100,9 @@ def effect_ruling(found: float, stated: float, std: float, half_digit: float = H
 
 def comparison_ruling(holds: bool, evidence: str) -> Ruling:
     """Rule on a comparison."""
-    return Ruling(Verdict.REPRODUCED if holds else Verdict.CONTRADICTED, evidence)
+    return Ruling(comparison_verdict(holds), evidence)
 
 
-def _by_seed(study: Study, model: str, metric: str) -> dict[int, float]:
-    """Return a model's scores by seed, as fractions of one; reduced models of the ablation included."""
-    records = [r for group in study.comparison.groups if group.model == model for r in group.records]
-    found = {
-        record.cell.seed: getattr(record.metrics.test, metric)
-        for record in records
-        if record.metrics is not None
-    }
-    return {seed: value for seed, value in found.items() if value is not None}
+def comparison_verdict(holds: bool) -> Verdict:
+    """Return the verdict on a comparison."""
+    return Verdict.REPRODUCED if holds else Verdict.CONTRADICTED

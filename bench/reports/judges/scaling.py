@@ -6,8 +6,9 @@ Operations are the same on every device; only curves at the sizes of the publish
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from bench.reports.judges.rulings import by_distance, comparison_ruling
+from bench.reports.suite import OURS
 from bench.results import published
-from bench.results.claim_checks import Verdict
 from bench.results.claims import Claim, Ruling
 from bench.results.scaling import FIT_FROM, ScalingRecord, fit_exponent
 
@@ -15,7 +16,6 @@ DATASET = "adftd"
 CLOSE = 0.1
 """Ours: an exponent is reproduced within 0.1 of the stated one, within bounds within 0.25."""
 BOUNDS = 0.25
-OURS = "medmamba"
 
 
 class ScalingJudge:
@@ -43,8 +43,7 @@ class ScalingJudge:
         if len(found) < len(models):
             return None
         off = max(abs(value - exponent) for value in found.values())
-        verdict = Verdict.WITHIN_BOUNDS if off <= BOUNDS else Verdict.CONTRADICTED
-        return Ruling(Verdict.REPRODUCED if off <= CLOSE else verdict, self._shown(found))
+        return Ruling(by_distance(off, CLOSE, BOUNDS), self._shown(found))
 
     def _slower_but_linear(self) -> Ruling | None:
         """Look for models that the paper prints as slower than MedMamba although their cost is linear, too."""
@@ -56,9 +55,8 @@ class ScalingJudge:
         if len(found) < len(slower):
             return None
         linear = {name: value for name, value in found.items() if value <= 1 + CLOSE}
-        if linear:
-            return Ruling(Verdict.CONTRADICTED, f"printed as slower, yet as linear: {self._shown(linear)}")
-        return Ruling(Verdict.REPRODUCED, self._shown(found))
+        shown = f"printed as slower, yet as linear: {self._shown(linear)}" if linear else self._shown(found)
+        return comparison_ruling(not linear, shown)
 
     def _shown(self, exponents: dict[str, float]) -> str:
         texts = ", ".join(f"{name} {value:.2f}" for name, value in exponents.items())

@@ -6,14 +6,14 @@ Settings that a preset or a user changed decide nothing: they are not an attempt
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from bench.reports.judges.rulings import comparison_ruling
+from bench.reports.judges.rulings import comparison_ruling, unless_void
 from bench.reports.suite import OURS, Suite, short_name
 from bench.results.aggregate import Group
 from bench.results.claim_checks import Verdict
 from bench.results.claims import Claim, Ruling
+from bench.results.published import ABLATION_DATASET
 from bench.results.record import Record
 
-ABLATED_ON = "adftd"
 FEW_PARAMETERS = 0.05
 """Ours: a modest number of parameters is at most 5 percent of the full model's."""
 
@@ -77,7 +77,7 @@ class SetupJudge:
         return self._ruled(groups, datasets, text, True)
 
     def _adds_parameters(self, without: str) -> Ruling | None:
-        study = self.suite.study(ABLATED_ON)
+        study = self.suite.study(ABLATION_DATASET)
         groups = {group.model: group for group in study.comparison.groups} if study else {}
         full, reduced = (_total(groups[name]) if name in groups else None for name in (OURS, without))
         if study is None or full is None or reduced is None:
@@ -87,7 +87,9 @@ class SetupJudge:
             f"{full - reduced:,} of {full:,} parameters, {100 * share:.2f} percent; modest, by us: at most "
             f"{100 * FEW_PARAMETERS:g}"
         )
-        return self._ruled({ABLATED_ON: groups[OURS]}, [ABLATED_ON], text, share <= FEW_PARAMETERS)
+        return self._ruled(
+            {ABLATION_DATASET: groups[OURS]}, [ABLATION_DATASET], text, share <= FEW_PARAMETERS
+        )
 
     def _groups(self, datasets: Sequence[str]) -> dict[str, Group]:
         studies = {name: self.suite.study(name) for name in datasets}
@@ -102,9 +104,7 @@ class SetupJudge:
         changes = {one.comparison.condition.changes for one in self.suite.studies if one.dataset in groups}
         reasons = [f"changed {change}" for change in sorted(changes - {""})]
         reasons += [f"{short_name(name)} not run" for name in datasets if name not in groups]
-        if reasons:
-            return Ruling(Verdict.NEEDS_RECORDS, f"{text}, which decides nothing: {'; '.join(reasons)}")
-        return comparison_ruling(holds, text)
+        return unless_void(comparison_ruling(holds, text), "; ".join(reasons))
 
 
 def _tests_the_best(record: Record) -> bool:

@@ -5,7 +5,7 @@ Where a check was made on several datasets, those that may be set against the pa
 
 from collections.abc import Sequence
 
-from bench.results.claim_checks import Verdict
+from bench.reports.judges.rulings import comparison_ruling, void_ruling
 from bench.results.claims import Claim, Ruling
 from bench.results.theory import Check, TheoryRecord
 
@@ -25,9 +25,8 @@ class TheoryJudge:
         decisive = [one for one in found if not one.void]
         if {one.number for one in decisive} != set(wanted):
             void = sorted({one.void for one in found if one.void})
-            return Ruling(Verdict.NEEDS_RECORDS, f"{_told(found)}, which decides nothing: {'; '.join(void)}")
-        holds = all(one.verdict == "holds" for one in decisive)
-        return Ruling(Verdict.REPRODUCED if holds else Verdict.CONTRADICTED, _told(decisive))
+            return void_ruling(_told(found), "; ".join(void))
+        return comparison_ruling(all(one.verdict == "holds" for one in decisive), _told(decisive))
 
 
 def _told(checks: Sequence[Check]) -> str:

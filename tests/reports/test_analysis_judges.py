@@ -1,20 +1,16 @@
-"""Verdicts on claims of parameters, speed, scaling, propositions and analyses, from records made up for it."""
+"""Verdicts on claims of propositions, centralization, channel mixing and embeddings, from records made up for it."""
 
 from pathlib import Path
 
 import pytest
 
-from bench.reports.efficiency_panels import panels
 from bench.reports.judges import make_judges
 from bench.reports.judges.centralization import CentralizationJudge
 from bench.reports.judges.channel_mixing import ChannelMixingJudge
-from bench.reports.judges.efficiency import EfficiencyJudge
 from bench.reports.judges.embedding import EmbeddingJudge
-from bench.reports.judges.parameters import ParametersJudge
-from bench.reports.judges.scaling import ScalingJudge
 from bench.reports.judges.theory import TheoryJudge
 from bench.results.analysed import AnalysedCells
-from bench.results.centralization import CentralizationRecord, Choice, Measure
+from bench.results.centralization import CentralizationRecord
 from bench.results.channel_mixing import (
     BeforeAfter,
     ChannelMixingRecord,
@@ -23,30 +19,15 @@ from bench.results.channel_mixing import (
     SeedMixing,
 )
 from bench.results.claim_checks import Verdict
-from bench.results.claims import Claim, cell_claims, text_claims
-from bench.results.efficiency import EfficiencyRecord
+from bench.results.claims import cell_claims, text_claims
 from bench.results.embedding import EmbeddingRecord, SeedEmbedding
-from bench.results.scaling import ScalingCurve, ScalingPoint, ScalingRecord
 from bench.results.theory import Check, TheoryRecord
 from bench.results.theory import Verdict as Outcome
-from tests.reports.efficiency_records import make_condition, make_record, make_session
 from tests.reports.grids import Grid, write_grid
+from tests.reports.ledger import claim
+from tests.reports.test_centralization import DIC, WINDOW, measured, record
 
 CREATED = "2026-01-01T00:00:00+00:00"
-
-
-def claim(name: str) -> Claim:
-    return next(one for one in (*text_claims(), *cell_claims()) if one.id == name)
-
-
-def on_device(records: list[EfficiencyRecord], name: str, **changes: str) -> list[EfficiencyRecord]:
-    """Say that the records are of another device."""
-    return [
-        one.model_copy(
-            update={"environment": one.environment.model_copy(update={"device_name": name}), **changes}
-        )
-        for one in records
-    ]
 
 
 @pytest.fixture(scope="module")
@@ -54,148 +35,6 @@ def cells(tmp_path_factory: pytest.TempPathFactory) -> AnalysedCells:
     """MedMamba's cells of the paper's seeds on a whole ADFTD."""
     grid = Grid(models=("medmamba",), datasets=("adftd",), seeds=(41, 42, 43, 44, 45), n_epochs=1)
     return AnalysedCells.of(write_grid(tmp_path_factory.mktemp("cells"), grid))
-
-
-class TestParameters:
-    @pytest.mark.parametrize(
-        ("widths", "verdict"),
-        [
-            ({"script": 30_000_000}, Verdict.REPRODUCED),
-            ({"script": 8_123_139, "wide": 30_010_000}, Verdict.WITHIN_BOUNDS),
-            ({"script": 8_123_139, "wide": 29_000_000}, Verdict.CONTRADICTED),
-            ({"script": 8_123_139}, Verdict.NEEDS_RECORDS),
-        ],
-    )
-    def test_a_count_is_of_one_of_two_widths(self, widths: dict[str, int], verdict: Verdict) -> None:
-        records = [
-            make_record("medformer", (), n_parameters=n).model_copy(update={"width": width})
-            for width, n in widths.items()
-        ]
-        ruling = ParametersJudge(panels(records))(claim("medformer-parameters"))
-        assert ruling is not None
-        assert ruling.verdict is verdict
-
-    def test_ratio_is_of_one_width(self) -> None:
-        ruling = ParametersJudge(panels(make_session()))(claim("parameter-ratio"))
-        assert ruling is not None
-        assert ruling.evidence.startswith("1.42 times at width script")
-
-    def test_small_models_of_a_preset_say_nothing(self) -> None:
-        records = [one.model_copy(update={"preset": "demo"}) for one in make_session()]
-        assert ParametersJudge(panels(records))(claim("medmamba-parameters")) is None
-
-
-class TestEfficiency:
-    @pytest.mark.parametrize(
-        ("name", "verdict"),
-        [
-            ("speedup-medformer", Verdict.REPRODUCED),
-            ("speedup-attention", Verdict.WITHIN_BOUNDS),
-            ("speedup-slow", Verdict.REPRODUCED),
-            # iTransformer's made-up speed is the highest.
-            ("highest-throughput", Verdict.CONTRADICTED),
-        ],
-    )
-    def test_the_papers_device_decides(self, name: str, verdict: Verdict) -> None:
-        found = panels(on_device(make_session(), "NVIDIA GeForce RTX 3090"))
-        ruling = EfficiencyJudge(found, None)(claim(name))
-        assert ruling is not None
-        assert ruling.verdict is verdict
-
-    def test_another_device_decides_nothing_and_its_numbers_are_told(self) -> None:
-        ruling = EfficiencyJudge(panels(make_session()), None)(claim("highest-throughput"))
-        assert ruling is not None
-        assert ruling.verdict is Verdict.NEEDS_RECORDS
-        assert (
-            "itransformer 2.8 times as fast as medmamba (width script, batch 256, made-up cpu)"
-            in ruling.evidence
-        )
-
-    def test_a_batch_that_did_not_fit_decides_nothing(self) -> None:
-        smaller = make_record("medformer", (make_condition(700, batch=64, asked=256),))
-        session = [smaller if one.model == "medformer" else one for one in make_session()]
-        there = EfficiencyJudge(panels(on_device(session, "NVIDIA GeForce RTX 3090")), None)
-        ruling = there(claim("speedup-medformer"))
-        assert ruling is not None
-        assert ruling.verdict is Verdict.NEEDS_RECORDS
-
-    def test_absolute_numbers_of_the_papers_device_decide_and_of_others_do_not(self) -> None:
-        there = EfficiencyJudge(panels(on_device(make_session(factor=1.15), "NVIDIA GeForce RTX 3090")), None)
-        ruling = there(claim("medmamba-throughput"))
-        assert ruling is not None
-        assert ruling.verdict is Verdict.WITHIN_BOUNDS
-        assert EfficiencyJudge(panels(make_session()), None)(claim("medmamba-throughput")) is None
-
-    def test_fastest_is_said_of_all_models_of_the_paper_or_of_none(self) -> None:
-        some = [one for one in make_session() if one.model != "mtst"]
-        assert EfficiencyJudge(panels(some), None)(claim("highest-throughput")) is None
-
-    def test_a_missing_rival_leaves_the_claim_open(self) -> None:
-        some = [one for one in make_session() if one.model != "patchtst"]
-        assert EfficiencyJudge(panels(some), None)(claim("speedup-slow")) is None
-
-    def test_without_scores_trade_offs_are_open(self) -> None:
-        judge = EfficiencyJudge(panels(make_session()), None)
-        assert judge(claim("best-trade-off")) is None
-        assert judge(claim("comparable-budgets")) is None
-
-
-def scaling_record(exponents: dict[str, float]) -> ScalingRecord:
-    lengths = (256, 512, 1024, 2048, 4096)
-    curves = tuple(
-        ScalingCurve(
-            model=model,
-            revision=1,
-            hyperparameters={},
-            points=tuple(ScalingPoint(n_times=n, operations=round(1000 * n**exponent)) for n in lengths),
-        )
-        for model, exponent in exponents.items()
-    )
-    environment = make_record("medmamba", ()).environment
-    return ScalingRecord(
-        schema=1,
-        key="0" * 64,
-        session=CREATED,
-        dataset="adftd",
-        n_channels=19,
-        batch=4,
-        limit_s=60.0,
-        environment=environment,
-        curves=curves,
-    )
-
-
-class TestScaling:
-    @pytest.mark.parametrize(
-        ("exponent", "verdict"),
-        [(1.05, Verdict.REPRODUCED), (1.2, Verdict.WITHIN_BOUNDS), (1.3, Verdict.CONTRADICTED)],
-    )
-    def test_linear_is_an_exponent_of_one(self, exponent: float, verdict: Verdict) -> None:
-        ruling = ScalingJudge([scaling_record({"medmamba": exponent})])(claim("linear-complexity"))
-        assert ruling is not None
-        assert ruling.verdict is verdict
-
-    def test_one_linear_transformer_contradicts_that_all_are_quadratic(self) -> None:
-        models = claim("transformers-quadratic").about["models"]
-        quadratic = dict.fromkeys(models, 2.0)
-        for exponents, verdict in (
-            (quadratic, Verdict.REPRODUCED),
-            ({**quadratic, "autoformer": 1.0}, Verdict.CONTRADICTED),
-        ):
-            ruling = ScalingJudge([scaling_record(exponents)])(claim("transformers-quadratic"))
-            assert ruling is not None
-            assert ruling.verdict is verdict
-
-    def test_a_slower_model_of_linear_cost_contradicts_that_speed_comes_from_it(self) -> None:
-        slower = dict.fromkeys(
-            ("medformer", "transformer", "informer", "crossformer", "fedformer", "patchtst", "autoformer"),
-            2.0,
-        )
-        judge = ScalingJudge([scaling_record({**slower, "autoformer": 1.0})])
-        ruling = judge(claim("speedup-from-complexity"))
-        assert ruling is not None
-        assert ruling.verdict is Verdict.CONTRADICTED
-        assert ruling.evidence.endswith("autoformer 1.00")
 
 
 def theory_check(number: str, outcome: Outcome, void: str = "") -> Check:
@@ -255,40 +94,16 @@ class TestTheory:
 def centralization(
     dataset: str, sci: float, dic: float, kind: str = "whole", spread: float | None = None
 ) -> CentralizationRecord:
+    """Make a record of one reading of each index."""
     measures = [
-        Measure(
-            choice=Choice.model_validate(
-                {"index": index, "unit": "window", "scaling": "raw", "reading": "as printed"}
-            ),
-            mean=mean,
-            std=None,
-            low=None if spread is None else mean - spread,
-            high=None if spread is None else mean + spread,
-            n_units=9,
-            n_undefined=0,
+        measured(choice, mean).model_copy(
+            update={"low": None, "high": None}
+            if spread is None
+            else {"low": mean - spread, "high": mean + spread}
         )
-        for index, mean in (("sci", sci), ("dic", dic))
+        for choice, mean in ((WINDOW, sci), (DIC, dic))
     ]
-    return CentralizationRecord.model_validate(
-        {
-            "created": CREATED,
-            "dataset": dataset,
-            "title": dataset,
-            "kind": kind,
-            "version": "1",
-            "fingerprint": "f",
-            "n_channels": 4,
-            "n_times": 96,
-            "n_windows": 9,
-            "n_recordings": 3,
-            "blocks": "subjects",
-            "n_blocks": 20,
-            "level": 0.95,
-            "n_resamples": 10,
-            "seed": 41,
-            "measures": [one.model_dump() for one in measures],
-        }
-    )
+    return record(dataset, sci, kind=kind).model_copy(update={"measures": tuple(measures)})
 
 
 class TestCentralization:
