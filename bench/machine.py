@@ -1,10 +1,16 @@
 """What this process may use of the machine, within the limits of its container or job."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 CGROUP = Path("/sys/fs/cgroup")
 MEMBERSHIP = Path("/proc/self/cgroup")
+
+
+def available_cores() -> int:
+    """Return how many processors this process may use; where the system does not tell, how many there are."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def available_bytes() -> int:

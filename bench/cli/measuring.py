@@ -1,6 +1,5 @@
 """What ``bench efficiency`` and ``bench analyze scaling`` do between their options and their tables."""
 
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -97,7 +96,7 @@ def place_of(device: str, threads: int | None, memory_gib: float | None) -> "Pla
     UsageError
         There is no such device, or memory is to be bounded on a GPU.
     """
-    from bench.machine import available_bytes
+    from bench.machine import available_bytes, available_cores
     from bench.measure.request import Place
     from bench.run.environment import describe, resolve_device
     from bench.scan import choose_backend
@@ -105,9 +104,8 @@ def place_of(device: str, threads: int | None, memory_gib: float | None) -> "Pla
     device = resolve_device(device)
     if device == "cuda" and memory_gib is not None:
         raise UsageError(f"--memory {memory_gib:g}: bounds processes on a CPU only; leave it out on a GPU")
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return Place(
-        environment=describe(device, threads or cores, "float32", choose_backend("auto", device)),
+        environment=describe(device, threads or available_cores(), "float32", choose_backend("auto", device)),
         memory_limit_bytes=int(memory_gib * GIB if memory_gib else available_bytes() * SPARED),
     )
 

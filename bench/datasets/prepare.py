@@ -1,11 +1,10 @@
 """Cuts a dataset's records into windows once, as a stream, in parallel, into the cache."""
 
 import importlib.metadata
-import multiprocessing
 import shutil
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from itertools import islice
@@ -23,6 +22,7 @@ from bench.datasets.registry import DatasetEntry, load_reader
 from bench.datasets.registry import entry as dataset_entry
 from bench.datasets.source_table import how_to_get
 from bench.errors import DataError
+from bench.processes import process_pool
 
 LARGEST_SKIPPED_SHARE = 0.01
 _LIBRARIES = ("numpy", "scipy", "pandas", "wfdb", "mne", "h5py", "neurokit2")
@@ -269,19 +269,17 @@ def _cuts(source: Located, jobs: int) -> Iterator[Cut | str]:
     if jobs == 1:
         yield from (_cut_or_reason(dataset, source.folder, record) for record in records)
         return
-    pool = ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("forkserver"))
     try:
-        waiting: deque[Future[Cut | str]] = deque()
-        upcoming = iter(records)
-        for record in islice(upcoming, 2 * jobs):
-            waiting.append(pool.submit(_cut_or_reason, dataset, source.folder, record))
-        while waiting:
-            yield waiting.popleft().result()
-            for record in islice(upcoming, 1):
+        with process_pool(jobs) as pool:
+            waiting: deque[Future[Cut | str]] = deque()
+            upcoming = iter(records)
+            for record in islice(upcoming, 2 * jobs):
                 waiting.append(pool.submit(_cut_or_reason, dataset, source.folder, record))
+            while waiting:
+                yield waiting.popleft().result()
+                for record in islice(upcoming, 1):
+                    waiting.append(pool.submit(_cut_or_reason, dataset, source.folder, record))
     except BrokenProcessPool as error:
         raise DataError(
             f"{source.folder}: a reading process died, perhaps for want of memory; use fewer --jobs"
         ) from error
-    finally:
-        pool.shutdown(cancel_futures=True)

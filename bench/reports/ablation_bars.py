@@ -1,6 +1,7 @@
 """The ablation as bars: every score of the full and the reduced models, measured beside published."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from bench.reports import style
@@ -47,7 +48,7 @@ def ablation_bars(ablation: Ablation, name: str) -> Figure | None:
         title=f"{where}: ablation, scores",
         caption=f"Scores of the full and the reduced models.{beside}{without} {study_caption(study)}",
         alt=f"Bars of five scores for {len(shown)} variants of MedMamba. Macro F1 in percent: {said}.",
-        draw=lambda: draw(measured, printed),
+        draw=partial(draw, measured, printed),
         kind=study.kind,
     )
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from bench.errors import RecordError
 from bench.reports.caption import numbers
-from bench.reports.significance import N_RESAMPLES
+from bench.reports.significance import N_RESAMPLES, named_generator
 from bench.reports.suite import OURS, Study, ablation_variants
 from bench.results.aggregate import METRICS, Group, seed_differences
 from bench.results.analysed import over_seeds
@@ -112,8 +112,7 @@ def _interval(
     first: Sequence[Predictions], second: Sequence[Predictions], metric: str, model: str
 ) -> Interval | None:
     label, subject = first[0].label, first[0].subject
-    # Draws depend on names only, so that a report is the same when it is rendered again.
-    rng = np.random.default_rng(list(f"{model}/{metric}".encode()))
+    rng = named_generator("ablation", model, metric)
     if metric in CONFUSION_SCORES:
         predicted = (np.stack([one.predicted for one in model]) for model in (first, second))
         return paired_difference(PairedPredictions(label, subject, *predicted), metric, rng, N_RESAMPLES)

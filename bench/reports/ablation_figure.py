@@ -1,6 +1,7 @@
 """What each part of MedMamba adds: differences of the reduced models to the full one, a line of dots per score."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from bench.reports import style
@@ -45,7 +46,7 @@ def ablation_figure(ablation: Ablation, name: str) -> Figure | None:
             f"Lines: 95% intervals over test subjects, where there are any. {study_caption(study)}"
         ),
         alt=f"{title}: difference of each reduced model to the full one. F1: {', '.join(said)} points.",
-        draw=lambda: draw(rows),
+        draw=partial(draw, rows),
         kind=study.kind,
     )
 

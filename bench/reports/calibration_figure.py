@@ -1,6 +1,7 @@
 """Reliability diagram: how often a model is right when it is so confident, and how confident it is how often."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -49,7 +50,7 @@ def calibration_figure(tested: Predicted, name: str) -> Figure | None:
             f"Expected calibration error in percent: {errors}. {study_setting(study)}"
         ),
         alt=f"Reliability diagram on {study.label}. Expected calibration error in percent: {errors}.",
-        draw=lambda: draw(data, shown),
+        draw=partial(draw, data, shown),
         kind=study.kind,
     )
 

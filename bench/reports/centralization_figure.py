@@ -1,6 +1,7 @@
 """Published against measured centralization: a line a dataset, a mark a reading of the paper."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bench.reports import style
@@ -36,7 +37,7 @@ def centralization_figure(records: Sequence[CentralizationRecord], caption: str)
             f"Two panels of marks for {len(shown)} datasets: the spectral index and, on a logarithmic axis, the "
             "dynamic one, each as published and as measured under every choice."
         ),
-        draw=lambda: draw(shown),
+        draw=partial(draw, shown),
         kind=least_real(record.kind for record in shown),
     )
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -159,7 +160,7 @@ def mixing_figure(record: ChannelMixingRecord) -> Figure:
             f"Bars before and after channel mixing. In every seed the mean correlation falls in {lower} of "
             f"{len(within)} classes, and the distance does not fall in {higher} of {len(known)} pairs of classes."
         ),
-        draw=lambda: draw(within, between),
+        draw=partial(draw, within, between),
         kind=record.cells.data.kind,
     )
 

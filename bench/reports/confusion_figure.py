@@ -3,6 +3,7 @@
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -68,7 +69,7 @@ def confusion_figure(tested: Predicted, name: str) -> Figure | None:
             )
             + "."
         ),
-        draw=lambda: draw(data, tested.class_names),
+        draw=partial(draw, data, tested.class_names),
         kind=study.kind,
     )
 

@@ -5,6 +5,7 @@ in the figure.
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -80,7 +81,7 @@ def critical_difference_figure(suite: Suite, metric: str, name: str) -> Figure |
             + ", ".join(f"{m} {r:.2f}" for m, r in zip(data.models, data.ranks, strict=True))
             + "."
         ),
-        draw=lambda: draw(data),
+        draw=partial(draw, data),
         kind=least_real(study.kind for study in scores.studies),
     )
 

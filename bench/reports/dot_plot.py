@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -86,7 +87,7 @@ def results_figure(tested: Predicted, name: str) -> Figure | None:
         alt=(
             f"Dot plot of accuracy and macro F1 of {plural(len(data[0].dots), 'model')} on {study.label}.{highest}"
         ),
-        draw=lambda: draw(data),
+        draw=partial(draw, data),
         kind=study.kind,
     )
 

@@ -7,6 +7,7 @@ import math
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -173,7 +174,7 @@ def efficiency_figure(panel: Panel, cells: Sequence[Record], name: str) -> Figur
             f"Bubbles of {len(found)} models: windows per second against macro F1, area by parameters. Beaten by none "
             f"in both, from slow to fast: {front}."
         ),
-        draw=lambda: draw(panel, found),
+        draw=partial(draw, panel, found),
         kind=kinds.least_real(one.score.kind for one in found),
     )
 

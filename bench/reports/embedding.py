@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -132,7 +133,7 @@ def _figure(maps: Sequence[Map], name: str, by: str) -> Figure:
             f"have no unit. {few}{_map_caption([one.record for one in maps])}"
         ),
         alt=f"Scatter plots of test windows, one per model and dataset, coloured by {by}. Clusters by: {said}.",
-        draw=lambda: draw(maps, by),
+        draw=partial(draw, maps, by),
         kind=least_real(one.record.cells.data.kind for one in maps),
     )
 

@@ -23,7 +23,7 @@ class Figure:
     alt
         What it shows, in words, for who cannot see it.
     draw
-        Makes it.
+        Makes it; a function of a module with its arguments, so that another process can do it.
     kind
         Kind of the data that it shows, that which says least where there are several (`kinds.least_real`). All but
         whole data is named in the picture itself, which loses its caption when it is passed on.

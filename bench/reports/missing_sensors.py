@@ -1,6 +1,7 @@
 """Robustness to missing sensors: macro F1 over the number of missing channels, channel dropout on and off."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from bench.reports.chance import majority_scores, stratified_scores
@@ -98,7 +99,7 @@ def missing_sensors_figure(record: MissingSensorsRecord) -> Figure:
         title=f"{short_name(record.dataset)}: missing sensors",
         caption=f"{_caption(record)} Bands are one standard deviation; the star is the worst single channel.",
         alt=f"Macro F1 in percent over the number of missing channels, none to {most}: {ends}.",
-        draw=lambda: draw(record, names, 100 * _f1(stratified_scores(record.windows_per_class))),
+        draw=partial(draw, record, names, 100 * _f1(stratified_scores(record.windows_per_class))),
         kind=least_real(group.about.data.kind for group in record.groups),
     )
 

@@ -2,10 +2,13 @@
 
 import json
 from collections.abc import Iterable, Sequence
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bench.errors import BenchError
+from bench.errors import BenchError, RecordError
+from bench.machine import available_cores
+from bench.processes import process_pool
 from bench.reports.contents import Contents, read_contents
 from bench.reports.figure import Figure
 from bench.reports.files import write_data_tables, write_figure, write_tables, write_text
@@ -16,6 +19,9 @@ from bench.reports.reproducibility import to_markdown
 from bench.reports.table import Table
 
 MANIFEST = "files.json"
+
+_MOST_DRAWING = 8
+"""Processes that draw; each holds its own matplotlib, about 100 MB."""
 
 
 @dataclass(frozen=True)
@@ -68,18 +74,34 @@ def render(out: Path, report: Path) -> Report:
 
 
 def _draw(contents: Contents, folder: Path) -> tuple[Contents, list[Path]]:
-    """Draw all figures; one that cannot be drawn is left out and told, and the rest of the report stands."""
+    """Draw all figures, several at a time; one that has no room for its labels is left out and told.
+
+    Raises
+    ------
+    RecordError
+        A process that draws died.
+    """
     sections, files, failed = [], [], []
-    for section in contents.sections:
-        figures: list[Figure] = []
-        for figure in section.figures:
-            try:
-                files.extend(write_figure(figure, folder))
-            except LabelsDoNotFitError as error:
-                failed.append(error)
-            else:
-                figures.append(figure)
-        sections.append(replace(section, figures=tuple(figures)))
+    with process_pool(min(available_cores(), _MOST_DRAWING)) as pool:
+        asked = {
+            figure.name: pool.submit(write_figure, figure, folder)
+            for section in contents.sections
+            for figure in section.figures
+        }
+        for section in contents.sections:
+            figures: list[Figure] = []
+            for figure in section.figures:
+                try:
+                    files.extend(asked[figure.name].result())
+                except LabelsDoNotFitError as error:
+                    failed.append(error)
+                except BrokenProcessPool as error:
+                    raise RecordError(
+                        f"{folder}: a process that draws died, perhaps for want of memory"
+                    ) from error
+                else:
+                    figures.append(figure)
+            sections.append(replace(section, figures=tuple(figures)))
     told = replace(contents, sections=tuple(sections), damaged=(*contents.damaged, *failed))
     return told, files
 

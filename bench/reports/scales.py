@@ -1,6 +1,7 @@
 """What each time scale of MedMamba responds to, beside the paper's words on it, and what it is worth."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from bench.reports.chance import majority_scores, stratified_scores
@@ -135,7 +136,7 @@ def scales_figure(record: ScalesRecord) -> Figure:
             f"test windows. Right: macro F1 without each branch, and with it alone. {verdict(record)} {_seeds(record)}"
         ),
         alt=f"Three panels: frequency response, energy by band, macro F1 with branches silenced. {words}.",
-        draw=lambda: draw(record),
+        draw=partial(draw, record),
         kind=record.about.data.kind,
     )
 

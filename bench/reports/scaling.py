@@ -1,6 +1,7 @@
 """The report on scaling: fitted exponents, and operations, speed and memory over the length of the window."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -114,7 +115,7 @@ def scaling_figure(record: ScalingRecord, name: str) -> Figure:
             f"Three log-log panels over window length for {len(record.curves)} models: operations, speed, "
             f"memory.{said}"
         ),
-        draw=lambda: draw(record.curves, record.batch),
+        draw=partial(draw, record.curves, record.batch),
     )
 
 

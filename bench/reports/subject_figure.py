@@ -1,6 +1,7 @@
 """Accuracy on the windows of every test subject, one strip of dots for each model."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -50,7 +51,7 @@ def subject_figure(tested: Predicted, name: str) -> Figure | None:
             f"Accuracy of every test subject on {study.label} for {len(data)} models. {first}: median "
             f"{np.median(data[first]):.0f}, lowest {lowest[first]:.0f} percent."
         ),
-        draw=lambda: draw(data),
+        draw=partial(draw, data),
         kind=study.kind,
     )
 

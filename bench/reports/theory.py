@@ -1,6 +1,7 @@
 """The report on the propositions: every check as text and as a table's row, with the figures of those that have one."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from bench.reports import kinds
@@ -80,7 +81,7 @@ def _figure(check: Check) -> Figure:
         title=f"{_TITLES[check.number[0]]}: {check.about}",
         caption=f"{check.claim} Checked on {check.on}. Result: {check.result}. Verdict: {check.verdict}.{bands}",
         alt=f"{_TITLES[check.number[0]]}. {check.result}.",
-        draw=lambda: draw(check),
+        draw=partial(draw, check),
         kind=check.kind,
     )
 

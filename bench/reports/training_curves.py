@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING
 
@@ -73,7 +74,7 @@ def curves_figure(study: Study, name: str) -> Figure | None:
             f"Training and validation loss and validation F1 over the epochs on {study.label}, one panel for each of "
             f"{', '.join(titles.values())}."
         ),
-        draw=lambda: draw({titles[model]: found for model, found in data.items()}),
+        draw=partial(draw, {titles[model]: found for model, found in data.items()}),
         kind=study.kind,
     )
 

@@ -120,7 +120,7 @@ def paired_difference(
     def difference(weights: Floats) -> Floats:
         return _mean_score(score, first, weights) - _mean_score(score, second, weights)
 
-    return _over_subjects(difference, first.shape[1], rng, n_resamples, level)
+    return over_subjects(difference, first.shape[1], rng, n_resamples, level)
 
 
 def score_interval(
@@ -141,7 +141,7 @@ def score_interval(
         If the metric is no score of predicted classes.
     """
     score = _score_named(metric)
-    return _over_subjects(
+    return over_subjects(
         lambda weights: _mean_score(score, by_subject, weights), by_subject.shape[1], rng, n_resamples, level
     )
 
@@ -157,18 +157,24 @@ def _mean_score(score: Callable[[Floats], Floats], by_subject: Floats, weights: 
     return score(np.tensordot(weights, by_subject, axes=(-1, 1))).mean(axis=-1)
 
 
-def _over_subjects(
+def over_subjects(
     statistic: Callable[[Floats], Floats],
     n_subjects: int,
     rng: np.random.Generator,
-    n_resamples: int,
-    level: float,
+    n_resamples: int = 2000,
+    level: float = 0.95,
 ) -> Interval:
+    """Return a statistic of all subjects, with an interval over draws of subjects with replacement.
+
+    ``statistic`` takes how often each subject counts, (..., n_subjects), and returns (...). Draws for which it is not
+    finite are left out of the interval and of its ``n_resamples``.
+    """
     # Counts of drawn numbers: the same distribution as multinomial, drawn several times faster.
     draws = rng.integers(n_subjects, size=(n_resamples, n_subjects))
     weights = np.stack([np.bincount(draw, minlength=n_subjects) for draw in draws])
     estimate = float(statistic(np.ones(n_subjects)))
-    return _percentile_interval(estimate, statistic(weights.astype(float)), level, n_subjects)
+    values = statistic(weights.astype(float))
+    return _percentile_interval(estimate, values[np.isfinite(values)], level, n_subjects)
 
 
 def confusion_by_subject(
@@ -212,7 +218,7 @@ CONFUSION_SCORES: dict[str, Callable[[Floats], Floats]] = {
 
 
 def stratified_bootstrap(
-    statistic: Callable[..., float],
+    statistic: Callable[..., Floats],
     runs: Sequence[Floats],
     rng: np.random.Generator,
     n_resamples: int = 2000,
@@ -220,17 +226,13 @@ def stratified_bootstrap(
 ) -> Interval:
     """Return a statistic of runs with an interval over seeds, drawn anew within each dataset.
 
-    `runs` holds one (n_seeds, n_datasets) array per model; `statistic` takes as many. Five seeds have only
-    126 different draws per dataset. `n_units` is the smallest number of seeds.
+    `runs` holds one (n_seeds, n_datasets) array per model; `statistic` takes as many, each (..., n_seeds, n_datasets),
+    and returns (...). Five seeds have only 126 different draws per dataset. `n_units` is the smallest number of seeds.
     """
     arrays = [np.asarray(run, dtype=float) for run in runs]
-    values = np.empty(n_resamples)
-    for draw in range(n_resamples):
-        rows = [rng.integers(len(run), size=run.shape) for run in arrays]
-        values[draw] = statistic(
-            *(np.take_along_axis(run, row, axis=0) for run, row in zip(arrays, rows, strict=True))
-        )
-    return _percentile_interval(float(statistic(*arrays)), values, level, min(map(len, arrays)))
+    rows = [rng.integers(len(run), size=(n_resamples, *run.shape)) for run in arrays]
+    drawn = (np.take_along_axis(run[None], row, axis=1) for run, row in zip(arrays, rows, strict=True))
+    return _percentile_interval(float(statistic(*arrays)), statistic(*drawn), level, min(map(len, arrays)))
 
 
 def distinct_draws(n_units: int) -> int:

@@ -1,53 +1,86 @@
-"""One-vs-rest AUROC under weights of windows, and its paired difference with an interval over test subjects.
+"""One-vs-rest AUROC under weights of subjects, and its paired difference with an interval over test subjects.
 
 Source: Hanley and McNeil, The meaning and use of the area under a receiver operating characteristic (ROC) curve, 1982:
-the probability that a window of the class is ranked above one that is not, ties counted as half.
+the probability that a window of the class is ranked above one that is not, ties counted as half. Such pairs of windows
+are counted once for each pair of subjects; every draw of subjects then weighs the same counts.
 """
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
-from bench.results.bootstrap import Interval
+from bench.results.bootstrap import Interval, over_subjects
 
 Floats = NDArray[np.float64]
 
-_DRAWS_AT_ONCE = 50
+_SUBJECTS_AT_ONCE = 64
 
 
-def weighted_auroc(scores: Floats, truth: NDArray[np.bool_], weights: Floats) -> Floats:
-    """Return the AUROC of windows that count as often as their weights say.
+@dataclass(frozen=True)
+class RankedPairs:
+    """Pairs of a window of a class and a window of another one, counted by subjects.
+
+    Attributes
+    ----------
+    won
+        Pairs in which the window of the class has the higher score, ties as half: (n_subjects, n_subjects), rows the
+        subject of the window of the class, columns that of the other.
+    of_class, of_others
+        Windows of each subject, (n_subjects,).
+    """
+
+    won: Floats
+    of_class: Floats
+    of_others: Floats
+
+    def auroc(self, weights: Floats) -> Floats:
+        """Return the AUROC where subjects count as often as their weights say.
+
+        Parameters
+        ----------
+        weights
+            ``(..., n_subjects)``, not negative.
+
+        Returns
+        -------
+        NDArray[np.float64]
+            ``(...)``; NaN for weights that leave no window of the class, or none of others.
+        """
+        won = np.sum(weights @ self.won * weights, axis=-1)
+        pairs = (weights @ self.of_class) * (weights @ self.of_others)
+        return np.divide(won, pairs, out=np.full(np.shape(pairs), np.nan), where=pairs > 0)
+
+
+def rank_pairs(scores: Floats, truth: NDArray[np.bool_], subjects: NDArray[np.integer]) -> RankedPairs:
+    """Count the pairs of windows.
 
     Parameters
     ----------
-    scores, truth
-        ``(n_windows,)``: the class's score, and whether the window is of the class.
-    weights
-        ``(n_draws, n_windows)``, not negative.
-
-    Returns
-    -------
-    NDArray[np.float64]
-        ``(n_draws,)``; NaN for a draw without windows of the class, or without others.
+    scores, truth, subjects
+        ``(n_windows,)``: the class's score, whether the window is of the class, and its subject's number from 0.
     """
-    order = np.argsort(scores, kind="stable")
-    starts = np.flatnonzero(np.r_[True, np.diff(scores[order]) > 0])
-    sorted_weights, is_class = weights[:, order], truth[order]
-    positive = np.add.reduceat(sorted_weights * is_class, starts, axis=1)
-    negative = np.add.reduceat(sorted_weights * ~is_class, starts, axis=1)
-    below = np.cumsum(negative, axis=1) - negative
-    ranked = np.sum(positive * (below + negative / 2), axis=1)
-    pairs = positive.sum(axis=1) * negative.sum(axis=1)
-    return np.divide(ranked, pairs, out=np.full(len(pairs), np.nan), where=pairs > 0)
+    n_subjects = int(subjects.max()) + 1
+    level = np.unique(scores, return_inverse=True)[1]
+    n_levels = int(level.max()) + 1
+    of_class = csr_array(
+        (np.ones(truth.sum()), (subjects[truth], level[truth])), shape=(n_subjects, n_levels)
+    )
+    won = np.empty((n_subjects, n_subjects))
+    for start in range(0, n_subjects, _SUBJECTS_AT_ONCE):
+        chosen = ~truth & (subjects >= start) & (subjects < start + _SUBJECTS_AT_ONCE)
+        others = np.zeros((n_levels, min(_SUBJECTS_AT_ONCE, n_subjects - start)))
+        np.add.at(others, (level[chosen], subjects[chosen] - start), 1)
+        won[:, start : start + _SUBJECTS_AT_ONCE] = of_class @ (np.cumsum(others, axis=0) - others / 2)
+    counts = (np.bincount(subjects[mask], minlength=n_subjects).astype(float) for mask in (truth, ~truth))
+    return RankedPairs(won, *counts)
 
 
-def macro_auroc(probability: Floats, labels: NDArray[np.integer], weights: Floats) -> Floats:
-    """Return the mean AUROC ``(n_draws,)`` over the classes that windows are of.
-
-    ``probability`` is ``(n_windows, n_classes)``; a draw that lacks a class altogether gives NaN.
-    """
-    present = np.unique(labels)
-    of_classes = [weighted_auroc(probability[:, one], labels == one, weights) for one in present]
-    return np.mean(of_classes, axis=0)
+def macro_auroc(classes: Sequence[RankedPairs], weights: Floats) -> Floats:
+    """Return the mean AUROC over classes, ``(...)``; weights that leave a class without windows give NaN."""
+    return np.mean([one.auroc(weights) for one in classes], axis=0)
 
 
 def paired_auroc_difference(
@@ -56,9 +89,11 @@ def paired_auroc_difference(
     first: Floats,
     second: Floats,
     rng: np.random.Generator,
-    n_resamples: int = 600,
+    n_resamples: int = 2000,
 ) -> Interval:
     """Return macro AUROC(first) - AUROC(second), averaged over seeds, with a 95 percent interval over subjects.
+
+    Classes are those that windows are of. Draws that lack one are left out of the interval and of its ``n_resamples``.
 
     Parameters
     ----------
@@ -67,26 +102,23 @@ def paired_auroc_difference(
     first, second
         Probabilities ``(n_seeds, n_windows, n_classes)`` of two models on the same windows.
     rng
-        Source of the draws: subjects with replacement, each with all its windows. Draws that lack a class are left
-        out of the interval and of its ``n_resamples``.
+        Source of the draws: subjects with replacement, each with all its windows.
     n_resamples
         Number of draws.
     """
     names, codes = np.unique(subjects, return_inverse=True)
-    counts = rng.multinomial(len(names), np.full(len(names), 1 / len(names)), size=n_resamples)
+    ranked = [
+        [
+            [rank_pairs(seed[:, one], labels == one, codes) for one in np.unique(labels)]
+            for seed in probability
+        ]
+        for probability in (first, second)
+    ]
 
     def difference(weights: Floats) -> Floats:
-        scores = [
-            np.mean([macro_auroc(one, labels, weights) for one in model], axis=0) for model in (first, second)
-        ]
-        return scores[0] - scores[1]
+        mine, other = (
+            np.mean([macro_auroc(classes, weights) for classes in model], axis=0) for model in ranked
+        )
+        return mine - other
 
-    estimate = float(difference(np.ones((1, len(labels))))[0])
-    parts = [
-        difference(counts[start : start + _DRAWS_AT_ONCE, codes].astype(np.float64))
-        for start in range(0, n_resamples, _DRAWS_AT_ONCE)
-    ]
-    values = np.concatenate(parts)
-    values = values[np.isfinite(values)]
-    low, high = np.quantile(values, [0.025, 0.975]) if values.size else (np.nan, np.nan)
-    return Interval(estimate, float(low), float(high), 0.95, len(names), values.size)
+    return over_subjects(difference, len(names), rng, n_resamples)

@@ -119,20 +119,24 @@ def smallest_signed_rank_p(n_pairs: int, n_comparisons: int = 1) -> float:
     return min(1.0, n_comparisons * 2.0 ** (1 - n_pairs))
 
 
-def probability_of_improvement(first: Floats, second: Floats) -> float:
+def probability_of_improvement(first: Floats, second: Floats) -> Floats:
     """Return the mean over datasets of P(first > second) + P(equal) / 2, over all pairs of seeds.
 
-    Both are (n_seeds, n_datasets); the numbers of seeds may differ (Agarwal et al. 2021, appendix A).
+    Both are (..., n_seeds, n_datasets), the result is (...); the numbers of seeds may differ (Agarwal et al. 2021,
+    appendix A).
     """
-    difference = first[:, None, :] - second[None, :, :]
+    difference = first[..., :, None, :] - second[..., None, :, :]
     _refuse_missing(difference, "probability of improvement")
-    return float(((np.sign(difference) + 1) / 2).mean())
+    return ((np.sign(difference) + 1) / 2).mean(axis=(-3, -2, -1))
 
 
-def interquartile_mean(scores: Floats) -> float:
-    """Return the mean of the middle half of all runs, the floor(n / 4) lowest and highest left out."""
+def interquartile_mean(scores: Floats) -> Floats:
+    """Return the mean of the middle half of all runs, the floor(n / 4) lowest and highest left out.
+
+    Scores are (..., n_seeds, n_datasets), the result is (...).
+    """
     _refuse_missing(scores, "interquartile mean")
-    return float(stats.trim_mean(np.ravel(scores), 0.25))
+    return np.asarray(stats.trim_mean(scores.reshape(*scores.shape[:-2], -1), 0.25, axis=-1))
 
 
 def _ranks(scores: Floats) -> Floats:

@@ -11,6 +11,7 @@ from multiprocessing.context import ForkServerProcess
 
 from filelock import Timeout
 
+from bench.errors import BenchError
 from bench.measure.exclusive import training
 from bench.results.record import Epoch, Failure, Outcome
 from bench.run import worker
@@ -25,6 +26,7 @@ RETRIES = 2
 RETRY_S = 1.0
 LOCKED_RETRY_S = 2.0
 GRACE_S = 5.0
+FORK_SERVER_S = 60.0
 # What multiprocessing gives for a process whose fork server died.
 LOST_CODE = 255
 
@@ -100,8 +102,8 @@ def run_jobs(
 
     Raises
     ------
-    RecordError
-        Not even the record of a failure can be written; what is finished is kept.
+    BenchError
+        Not even the record of a failure can be written, or no worker can be started; what is finished is kept.
     """
     if jobs:
         # Waits for the end of a measurement on this device.
@@ -146,14 +148,23 @@ def _next_due(queue: deque[_Waiting]) -> _Waiting | None:
 
 
 def _start(waiting: _Waiting) -> _Running:
-    """Start a worker; when the fork server has just died, wait until multiprocessing notices and starts another."""
-    deadline = time.monotonic() + GRACE_S
+    """Start a worker; when the fork server has just died, wait until multiprocessing notices and starts another.
+
+    Raises
+    ------
+    BenchError
+        One after the other dies.
+    """
+    deadline = time.monotonic() + FORK_SERVER_S
     while True:
         try:
             return _start_once(waiting)
-        except (ConnectionError, EOFError):
+        except (ConnectionError, EOFError) as error:
             if time.monotonic() > deadline:
-                raise
+                raise BenchError(
+                    "the process that workers are forked from dies again and again, perhaps for want of memory; "
+                    "what is finished is kept, 'bench run' goes on from there"
+                ) from error
             time.sleep(0.1)
 
 

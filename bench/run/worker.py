@@ -2,11 +2,9 @@
 
 import errno
 import faulthandler
-import multiprocessing
 import os
 import signal
 import sys
-import threading
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
@@ -18,6 +16,7 @@ from filelock import Timeout
 from bench import datasets
 from bench.machine import available_bytes
 from bench.models import registry as models
+from bench.processes import die_with_parent
 from bench.results.record import Epoch, Failure, Outcome
 from bench.results.store import quarantine_damaged
 from bench.run.claim import claim, sweep
@@ -71,19 +70,6 @@ def teller(events: Connection) -> Tell:
             events.send(news)
 
     return tell
-
-
-def die_with_parent() -> None:
-    """End this process when the one that asked for it is gone, so that no orphan trains on."""
-    parent = multiprocessing.parent_process()
-    if parent is None:
-        return
-
-    def watch() -> None:
-        parent.join()
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
 
 
 def is_io_fault(error: BaseException | None) -> bool:

@@ -138,33 +138,40 @@ def test_an_equal_generator_gives_an_equal_interval() -> None:
 def test_numpys_global_state_is_neither_read_nor_moved() -> None:
     before = np.random.get_state(legacy=False)  # noqa: NPY002
     bootstrap.paired_difference(clustered_pair(), "f1", rng())
-    bootstrap.stratified_bootstrap(np.mean, [np.ones((5, 6))], rng(), n_resamples=5)
+    bootstrap.stratified_bootstrap(mean_of_runs, [np.ones((5, 6))], rng(), n_resamples=5)
     after = np.random.get_state(legacy=False)  # noqa: NPY002
     np.testing.assert_equal(before, after)
 
 
+def mean_of_runs(scores: np.ndarray) -> np.ndarray:
+    """Return the mean over seeds and datasets of each draw."""
+    return scores.mean(axis=(-2, -1))
+
+
 def test_seeds_are_drawn_within_their_dataset() -> None:
     runs = np.arange(5.0)[:, None] + 10 * np.arange(6.0)[None, :]
-    drawn: list[np.ndarray] = []
+    asked: list[np.ndarray] = []
 
-    def keep(scores: np.ndarray) -> float:
-        drawn.append(scores)
-        return 0.0
+    def keep(scores: np.ndarray) -> np.ndarray:
+        asked.append(scores)
+        return mean_of_runs(scores)
 
     bootstrap.stratified_bootstrap(keep, [runs], rng(), n_resamples=20)
-    assert all((scores // 10 == np.arange(6)).all() for scores in drawn)
-    assert any((scores % 10 != scores[:, :1] % 10).any() for scores in drawn)
+    drawn = np.concatenate([scores for scores in asked if scores.ndim == 3])
+    assert drawn.shape == (20, 5, 6)
+    assert (drawn // 10 == np.arange(6)).all()
+    assert (drawn % 10 != drawn[..., :1] % 10).any()
 
 
 def test_stratified_interval_of_constant_datasets_has_no_width() -> None:
     runs = np.tile(np.arange(6.0), (5, 1))
-    found = bootstrap.stratified_bootstrap(np.mean, [runs], rng(), n_resamples=50)
+    found = bootstrap.stratified_bootstrap(mean_of_runs, [runs], rng(), n_resamples=50)
     assert (found.low, found.estimate, found.high) == (2.5, 2.5, 2.5)
 
 
 def test_stratified_interval_covers_the_standard_error_of_the_mean() -> None:
     runs = rng(5).normal(size=(40, 6))
-    found = bootstrap.stratified_bootstrap(np.mean, [runs], rng(), n_resamples=2000)
+    found = bootstrap.stratified_bootstrap(mean_of_runs, [runs], rng(), n_resamples=2000)
     expected = 1.96 * np.sqrt(runs.var(axis=0).sum() / 40) / 6
     assert (found.high - found.low) / 2 == pytest.approx(expected, rel=0.1)
 

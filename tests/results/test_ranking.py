@@ -6,34 +6,53 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
-from bench.results.ranking import macro_auroc, paired_auroc_difference, weighted_auroc
+from bench.results.ranking import macro_auroc, paired_auroc_difference, rank_pairs
 
 
 def test_auroc_by_hand_with_a_tie() -> None:
     # The window of the class is above one other, ties with one and is below one.
     scores, truth = np.array([0.1, 0.5, 0.5, 0.9]), np.array([False, True, False, False])
-    assert weighted_auroc(scores, truth, np.ones((1, 4))) == pytest.approx([1.5 / 3])
+    pairs = rank_pairs(scores, truth, np.zeros(4, dtype=int))
+    assert pairs.won == pytest.approx(np.array([[1.5]]))
+    assert pairs.auroc(np.ones(1)) == pytest.approx(1.5 / 3)
 
 
-@given(st.integers(0, 10_000))
-def test_weights_count_as_repetitions(seed: int) -> None:
+@given(st.integers(0, 10_000), st.sampled_from([1, 7, 130]))
+def test_weights_count_as_repetitions_of_subjects(seed: int, n_subjects: int) -> None:
     rng = np.random.default_rng(seed)
-    scores, truth = rng.integers(0, 5, size=20).astype(float), np.arange(20) % 3 == 0
-    weights = rng.integers(0, 4, size=20)
-    weights[:2] = 1
-    expected = roc_auc_score(np.repeat(truth, weights), np.repeat(scores, weights))
-    assert weighted_auroc(scores, truth, weights[None].astype(float)) == pytest.approx([expected])
+    subjects = np.r_[np.arange(n_subjects), rng.integers(n_subjects, size=20)]
+    n_windows = len(subjects)
+    scores = rng.integers(0, 5, size=n_windows).astype(float)
+    truth = np.arange(n_windows) % 3 == 0
+    weights = rng.integers(1, 4, size=n_subjects).astype(float)
+    times = weights[subjects].astype(int)
+    expected = roc_auc_score(np.repeat(truth, times), np.repeat(scores, times))
+    assert rank_pairs(scores, truth, subjects).auroc(weights) == pytest.approx(expected)
 
 
 def test_draw_without_the_class_has_no_auroc() -> None:
-    found = weighted_auroc(np.array([0.1, 0.9]), np.array([False, True]), np.array([[1.0, 0.0], [1.0, 1.0]]))
+    pairs = rank_pairs(np.array([0.1, 0.9]), np.array([False, True]), np.array([0, 1]))
+    found = pairs.auroc(np.array([[1.0, 0.0], [1.0, 1.0]]))
     assert np.isnan(found[0])
     assert found[1] == 1
 
 
-def test_macro_leaves_out_classes_without_windows() -> None:
-    probability = np.array([[0.8, 0.2, 0.0], [0.3, 0.7, 0.0]])
-    assert macro_auroc(probability, np.array([0, 1]), np.ones((1, 2))) == pytest.approx([1])
+def test_macro_is_the_mean_over_classes() -> None:
+    scores, truth, subjects = (
+        np.array([0.1, 0.5, 0.9]),
+        np.array([False, True, False]),
+        np.zeros(3, dtype=int),
+    )
+    half, whole = rank_pairs(scores, truth, subjects), rank_pairs(truth.astype(float), truth, subjects)
+    assert macro_auroc([half, whole], np.ones(1)) == pytest.approx(0.75)
+
+
+def test_classes_without_windows_are_left_out() -> None:
+    perfect = np.array([[[0.8, 0.2, 0.0], [0.3, 0.7, 0.0]]])
+    found = paired_auroc_difference(
+        np.array([0, 1]), np.array([0, 1]), perfect, perfect[:, ::-1], np.random.default_rng(0)
+    )
+    assert found.estimate == 1
 
 
 def predictions(quality: float, seed: int) -> np.ndarray:

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.run.conftest import OWN
+from bench.errors import BenchError
+from bench.run import pool
+from tests.run.conftest import OWN, jobs_of
 
 # A run from a cold cache, with processes that cut; then what a forked process finds, and the fork server's threads.
 SCRIPT = """
@@ -65,3 +67,15 @@ def test_cutting_a_cold_cache_first_leaves_the_imports_to_the_fork_server(found:
 
 def test_nothing_runs_in_it_before_a_fork(found: dict[str, object]) -> None:
     assert (found["threads"], found["cuda"]) == (1, False)
+
+
+def test_fork_server_that_dies_at_every_start_is_an_error_in_words(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def dead() -> None:
+        raise EOFError
+
+    monkeypatch.setattr(pool, "fork_server", dead)
+    monkeypatch.setattr(pool, "FORK_SERVER_S", 0.0)
+    with pytest.raises(BenchError, match="dies again and again"):
+        list(pool.run_jobs(jobs_of(data, tmp_path, "Good"), n_workers=1))
