@@ -4,11 +4,15 @@ import hashlib
 import os
 import secrets
 import shutil
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from bench.errors import BenchError
+
+ABANDONED_S = 3600.0
+"""No process that is alive leaves a temporary file of its own alone for so long."""
 
 
 def cache_root() -> Path:
@@ -49,7 +53,7 @@ def atomic_file(path: Path) -> Iterator[Path]:
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary.touch(exist_ok=False)
     except OSError as error:
-        raise _unwritable(path.parent, error) from error
+        raise unwritable(path.parent, error) from error
     try:
         yield temporary
         with temporary.open("rb+") as file:
@@ -74,7 +78,7 @@ def atomic_folder(path: Path) -> Iterator[Path]:
     try:
         temporary.mkdir()
     except OSError as error:
-        raise _unwritable(path.parent, error) from error
+        raise unwritable(path.parent, error) from error
     try:
         yield temporary
         temporary.rename(path)
@@ -82,9 +86,18 @@ def atomic_folder(path: Path) -> Iterator[Path]:
         shutil.rmtree(temporary, ignore_errors=True)
 
 
+def remove_abandoned(folder: Path, pattern: str = ".*.tmp") -> None:
+    """Remove files that a killed process left half-written; one that lives would have renewed or renamed them."""
+    for path in folder.glob(pattern):
+        with suppress(FileNotFoundError):
+            if time.time() - path.stat().st_mtime > ABANDONED_S:
+                path.unlink()
+
+
 def _temporary(path: Path) -> Path:
     return path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
 
 
-def _unwritable(folder: Path, error: OSError) -> BenchError:
+def unwritable(folder: Path, error: OSError) -> BenchError:
+    """Return the error for a folder that cannot be written."""
     return BenchError(f"cannot write to {folder}: {error.strerror}; choose a folder that can be written")

@@ -30,7 +30,7 @@ def time_in_turns(plan: Plan, findings: Mapping[str, Findings], watch: Watch, sa
     Yields each workload when its timings are taken; ``watch`` looks at the machine after every visit.
     """
     left_s = plan.limit_s * len(plan.subjects)
-    costs = {one: max(_seconds_of_a_turn(one, findings), LEAST_S) for one in plan.workloads}
+    costs = {one: _seconds_of_a_turn(one, findings, plan.round_s) for one in plan.workloads}
     workloads = sorted(costs, key=costs.__getitem__)
     with ExitStack() as stack:
         turns = {
@@ -56,8 +56,10 @@ def time_in_turns(plan: Plan, findings: Mapping[str, Findings], watch: Watch, sa
             yield workload
 
 
-def _seconds_of_a_turn(workload: Workload, findings: Mapping[str, Findings]) -> float:
-    return sum(sum(one.probes[workload].seconds) for one in findings.values() if workload in one.probes)
+def _seconds_of_a_turn(workload: Workload, findings: Mapping[str, Findings], round_s: float) -> float:
+    """Return what visiting all models once will take: each fills a round, with one run at least."""
+    probes = [one.probes[workload] for one in findings.values() if workload in one.probes]
+    return max(LEAST_S, sum(max(round_s, sum(one.seconds)) for one in probes))
 
 
 def _visit(turn: "_Turn", workload: Workload, watch: Watch) -> list[float]:

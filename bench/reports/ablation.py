@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from bench.reports.ablation_differences import Ablation, Difference
 from bench.reports.caption import data_remarks, study_caption
 from bench.reports.main_results import COLUMNS, chance_rows, score_cell
-from bench.reports.significance import N_RESAMPLES
+from bench.reports.resampling import N_RESAMPLES
 from bench.reports.suite import OURS, gap_of, short_name
 from bench.reports.table import Block, Cell, Footnotes, Row, Table, mark_cells
 from bench.results import published

@@ -8,11 +8,17 @@ import numpy as np
 
 from bench.errors import RecordError
 from bench.reports.caption import numbers
-from bench.reports.significance import N_RESAMPLES, named_generator
+from bench.reports.resampling import LEVEL, N_RESAMPLES, named_generator
 from bench.reports.suite import OURS, Study, ablation_variants
 from bench.results.aggregate import METRICS, Group, seed_differences
 from bench.results.analysed import over_seeds
-from bench.results.bootstrap import CONFUSION_SCORES, Interval, PairedPredictions, paired_difference
+from bench.results.bootstrap import (
+    CONFUSION_SCORES,
+    Interval,
+    PairedPredictions,
+    draw_subjects,
+    paired_difference,
+)
 from bench.results.predictions import Predictions, load_predictions
 from bench.results.ranking import paired_auroc_difference
 
@@ -93,7 +99,7 @@ def _difference(
     if found is None:
         return Difference(remarks=remarks)
     mean, std = found
-    interval = _interval(pair[0], pair[1], metric, reduced.model) if pair else None
+    interval = _interval(pair[0], pair[1], metric, full.records[0].cell.dataset) if pair else None
     if interval is None:
         return Difference(mean, std, remarks=remarks)
     if not np.isfinite([interval.low, interval.high]).all():
@@ -109,14 +115,15 @@ def _difference(
 
 
 def _interval(
-    first: Sequence[Predictions], second: Sequence[Predictions], metric: str, model: str
+    first: Sequence[Predictions], second: Sequence[Predictions], metric: str, dataset: str
 ) -> Interval | None:
     label, subject = first[0].label, first[0].subject
-    rng = named_generator("ablation", model, metric)
+    # Seeded by names of the test part only: all variants and scores on the same draws.
+    draws = draw_subjects(len(np.unique(subject)), named_generator(dataset), N_RESAMPLES)
     if metric in CONFUSION_SCORES:
         predicted = (np.stack([one.predicted for one in model]) for model in (first, second))
-        return paired_difference(PairedPredictions(label, subject, *predicted), metric, rng, N_RESAMPLES)
+        return paired_difference(PairedPredictions(label, subject, *predicted), metric, draws, LEVEL)
     if metric == "auroc":
         mine, other = (np.stack([one.probability for one in model]) for model in (first, second))
-        return paired_auroc_difference(label, subject, mine, other, rng, N_RESAMPLES)
+        return paired_auroc_difference(label, subject, mine, other, draws, LEVEL)
     return None

@@ -1,7 +1,7 @@
 """What a report contains: its sections, built from records and predictions alone."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,8 +62,15 @@ class Contents:
         return tuple(str(error).replace(f"{self.out}/", "") for error in self.damaged)
 
 
-def read_contents(out: Path) -> Contents:
+def read_contents(out: Path, tell: Callable[[Section], None] = lambda _: None) -> Contents:
     """Build the contents of a results folder.
+
+    Parameters
+    ----------
+    out
+        Results folder.
+    tell
+        Is given each section as soon as it is built.
 
     Raises
     ------
@@ -76,18 +83,25 @@ def read_contents(out: Path) -> Contents:
     comparisons = compare(records)
     suites = make_suites(comparisons)
     damaged: list[BenchError] = list(unreadable)
-    sections, main = [], []
+    sections: list[Section] = []
+    main: list[str] = []
+
+    def add(built: Iterable[Section]) -> None:
+        for section in built:
+            tell(section)
+            sections.append(section)
+
     for suite in suites:
         suffix = "" if len(suites) == 1 else f"-{suite.recipe}"
         tested = {study.dataset: read_predicted(out, study) for study in suite.studies}
         damaged.extend(error for one in tested.values() for error in one.damaged)
-        sections.extend(_suite_sections(out, suite, tested, suffix))
+        add(_suite_sections(out, suite, tested, suffix))
         main.extend([f"headline{suffix}", *(f"main-{study.dataset}{suffix}" for study in suite.studies)])
-    sections.append(_other_section(out, comparisons, suites))
+    add([_other_section(out, comparisons, suites)])
     for measured in (efficiency_sections(out), analysis_sections(out, records)):
-        sections.extend(measured.sections)
+        add(measured.sections)
         damaged.extend(measured.damaged)
-    sections.append(_claims_section(out, suites))
+    add([_claims_section(out, suites)])
     shown = tuple(one for one in sections if one.intro)
     return Contents(
         out, tuple(records), tuple(suites), shown, tuple(main), tuple(damaged), tuple(_environments(out))
@@ -101,27 +115,23 @@ def _environments(out: Path) -> Iterator[Environment]:
         yield from (record.environment for record in read_scaling(out))
 
 
-def _suite_sections(out: Path, suite: Suite, tested: Mapping[str, Predicted], suffix: str) -> list[Section]:
+def _suite_sections(
+    out: Path, suite: Suite, tested: Mapping[str, Predicted], suffix: str
+) -> Iterator[Section]:
     recipe = f", recipe {suite.recipe}" if suffix else ""
     tables, figures = present(
         headline(suite, tested, f"headline{suffix}"),
         ecg_table(suite, f"main-ecg{suffix}"),
         eeg_table(suite, f"main-eeg-activity{suffix}"),
     )
-    return [
-        Section(
-            f"results{suffix}",
-            f"Results{recipe}",
-            "Who wins where, by how much and how sure; then the paper's two main tables with what was measured here.",
-            tables,
-            figures,
-        ),
-        _significance_section(suite, list(tested.values()), suffix, recipe),
-        *(_dataset_section(study, tested[study.dataset], suffix, recipe) for study in suite.studies),
-        _ablation_section(out, suite, suffix, recipe),
-        _reproduction_section(suite, suffix, recipe),
-        _setup_section(suite, suffix, recipe),
-    ]
+    intro = "Who wins where, by how much and how sure; then the paper's two main tables with what was measured here."
+    yield Section(f"results{suffix}", f"Results{recipe}", intro, tables, figures)
+    yield _significance_section(suite, list(tested.values()), suffix, recipe)
+    for study in suite.studies:
+        yield _dataset_section(study, tested[study.dataset], suffix, recipe)
+    yield _ablation_section(out, suite, suffix, recipe)
+    yield _reproduction_section(suite, suffix, recipe)
+    yield _setup_section(suite, suffix, recipe)
 
 
 def _significance_section(suite: Suite, tested: Sequence[Predicted], suffix: str, recipe: str) -> Section:

@@ -13,7 +13,7 @@ from bench.reports.caption import data_remarks, plural, study_setting
 from bench.reports.chance import majority_scores, stratified_scores
 from bench.reports.figure import Figure
 from bench.reports.predicted import Predicted
-from bench.reports.significance import LEVEL, N_RESAMPLES, named_generator
+from bench.reports.resampling import LEVEL, N_RESAMPLES
 from bench.reports.suite import OURS, Study, short_name
 from bench.results import published
 from bench.results.aggregate import METRICS
@@ -63,7 +63,7 @@ def panels(tested: Predicted) -> list[Panel]:
         chance = tuple(
             100 * (scores(counts)[position] or 0.0) for scores in (majority_scores, stratified_scores)
         )
-        dots = tuple(dot for model in order if (dot := _dot(study, model, metric, by_subject.get(model))))
+        dots = tuple(dot for model in order if (dot := _dot(tested, model, metric, by_subject.get(model))))
         result.append(Panel(title, dots, (chance[0], chance[1])))
     return result
 
@@ -155,15 +155,15 @@ def _by_subject(tested: Predicted, model: str) -> NDArray[np.float64]:
     return confusion_by_subject(tested.label, tested.predicted(model), tested.grouping.codes, n_classes)
 
 
-def _dot(study: Study, model: str, metric: str, by_subject: NDArray[np.float64] | None) -> Dot | None:
+def _dot(tested: Predicted, model: str, metric: str, by_subject: NDArray[np.float64] | None) -> Dot | None:
+    study = tested.study
     group = study.groups[model]
     score = group.score(metric)
     if score is None:
         return None
     interval = None
     if by_subject is not None:
-        rng = named_generator("score", study.dataset, model, metric)
-        found = score_interval(by_subject, metric, rng, N_RESAMPLES, LEVEL)
+        found = score_interval(by_subject, metric, tested.draws, LEVEL)
         interval = (100 * found.low, 100 * found.high) if found.n_units > 1 else None
     printed = published.lookup(study.dataset, model, metric)
     return Dot(

@@ -7,7 +7,8 @@ from bench.reports.caption import data_remarks, suite_caption
 from bench.reports.chance import stratified_scores
 from bench.reports.main_results import score_cell
 from bench.reports.predicted import Predicted
-from bench.reports.significance import LEVEL, N_RESAMPLES, paired_cell
+from bench.reports.resampling import LEVEL, N_RESAMPLES
+from bench.reports.significance import paired_cell
 from bench.reports.suite import OURS, Study, Suite
 from bench.reports.table import Block, Cell, Footnotes, Row, Table
 from bench.results.aggregate import METRICS

@@ -1,12 +1,14 @@
 """The predictions of all models on one dataset, reduced to what tables and figures need; each file is read once."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bench.errors import RecordError
+from bench.reports.resampling import N_RESAMPLES, named_generator
 from bench.reports.subject_scores import (
     Grouping,
     Reliability,
@@ -17,6 +19,7 @@ from bench.reports.subject_scores import (
     vote,
 )
 from bench.reports.suite import Study
+from bench.results.bootstrap import draw_subjects
 from bench.results.predictions import Predictions, load_predictions
 from bench.results.record import Record
 
@@ -45,6 +48,12 @@ class Predicted:
     grouping: Grouping | None = None
     cells: dict[str, list[PredictedCell]] = field(default_factory=dict)
     damaged: tuple[RecordError, ...] = ()
+
+    @cached_property
+    def draws(self) -> NDArray[np.float64]:
+        """How often each test subject counts in each draw, (n_draws, n_subjects); the same draws for all models."""
+        assert self.grouping is not None
+        return draw_subjects(len(self.grouping.names), named_generator(self.study.dataset), N_RESAMPLES)
 
     @property
     def class_names(self) -> tuple[str, ...]:

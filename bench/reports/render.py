@@ -1,12 +1,14 @@
 """The report of a results folder as files: tables in five formats, figures in three, one page, one checklist."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bench.errors import BenchError, RecordError
+from bench.files import remove_abandoned
 from bench.machine import available_cores
 from bench.processes import process_pool
 from bench.reports.contents import Contents, read_contents
@@ -16,12 +18,21 @@ from bench.reports.labels import LabelsDoNotFitError
 from bench.reports.latex import document, pages
 from bench.reports.page import page
 from bench.reports.reproducibility import to_markdown
+from bench.reports.section import Section
 from bench.reports.table import Table
 
 MANIFEST = "files.json"
 
 _MOST_DRAWING = 8
-"""Processes that draw; each holds its own matplotlib, about 100 MB."""
+"""Processes that draw; each takes about 100 MB."""
+
+_PRELOAD = (
+    "bench.reports.contents",
+    "matplotlib.backends.backend_agg",
+    "matplotlib.backends.backend_pdf",
+    "matplotlib.backends.backend_svg",
+    "fontTools.subset",
+)
 
 
 @dataclass(frozen=True)
@@ -53,18 +64,14 @@ def render(out: Path, report: Path) -> Report:
     RecordError
         There is no record, or one is of a newer schema.
     """
-    contents, drawn = _draw(read_contents(out), report / "figures")
-    tables = [table for section in contents.sections for table in section.tables]
-    on_paper = [one for table in tables for one in pages(table)]
-    files = [
-        *write_tables(tables, report / "tables"),
-        *write_data_tables((one for s in contents.sections for one in s.data_tables), report / "tables"),
-        write_text(report / "tables" / "all-tables.tex", document(on_paper)),
-        *drawn,
+    for folder in (report, report / "tables", report / "figures"):
+        remove_abandoned(folder)
+    contents, files = _fill(out, report)
+    files += [
         write_text(report / "REPRODUCIBILITY.md", to_markdown(contents)),
         write_text(report / "index.html", page(out, contents, report / "figures")),
     ]
-    shown = {table.name: table for table in tables}
+    shown = {table.name: table for section in contents.sections for table in section.tables}
     return Report(
         tables=tuple(shown[name] for name in contents.main if name in shown),
         files=(*files, _replace_manifest(report, files)),
@@ -73,37 +80,57 @@ def render(out: Path, report: Path) -> Report:
     )
 
 
-def _draw(contents: Contents, folder: Path) -> tuple[Contents, list[Path]]:
-    """Draw all figures, several at a time; one that has no room for its labels is left out and told.
+def _fill(out: Path, report: Path) -> tuple[Contents, list[Path]]:
+    """Build the contents and write their tables, while other processes draw the figures of what is built.
 
     Raises
     ------
     RecordError
-        A process that draws died.
+        A process that draws died; or as `render`.
     """
-    sections, files, failed = [], [], []
-    with process_pool(min(available_cores(), _MOST_DRAWING)) as pool:
-        asked = {
-            figure.name: pool.submit(write_figure, figure, folder)
-            for section in contents.sections
-            for figure in section.figures
-        }
-        for section in contents.sections:
-            figures: list[Figure] = []
-            for figure in section.figures:
-                try:
-                    files.extend(asked[figure.name].result())
-                except LabelsDoNotFitError as error:
-                    failed.append(error)
-                except BrokenProcessPool as error:
-                    raise RecordError(
-                        f"{folder}: a process that draws died, perhaps for want of memory"
-                    ) from error
-                else:
-                    figures.append(figure)
-            sections.append(replace(section, figures=tuple(figures)))
-    told = replace(contents, sections=tuple(sections), damaged=(*contents.damaged, *failed))
-    return told, files
+    drawn: dict[str, Future[list[Path]]] = {}
+    try:
+        with process_pool(min(available_cores(), _MOST_DRAWING), _PRELOAD) as pool:
+
+            def draw(section: Section) -> None:
+                for figure in section.figures:
+                    drawn[figure.name] = pool.submit(write_figure, figure, report / "figures")
+
+            contents = read_contents(out, draw)
+            files = _write_tables(contents, report / "tables")
+            contents = _take_figures(contents, drawn, files)
+    except BrokenProcessPool as error:
+        raise RecordError(
+            f"{report}: a process that draws died, perhaps for want of memory; run 'bench report' again"
+        ) from error
+    return contents, files
+
+
+def _write_tables(contents: Contents, folder: Path) -> list[Path]:
+    tables = [table for section in contents.sections for table in section.tables]
+    data_tables = [table for section in contents.sections for table in section.data_tables]
+    on_paper = [one for table in tables for one in pages(table)]
+    return [
+        *write_tables(tables, folder),
+        *write_data_tables(data_tables, folder),
+        write_text(folder / "all-tables.tex", document(on_paper)),
+    ]
+
+
+def _take_figures(contents: Contents, drawn: Mapping[str, Future[list[Path]]], files: list[Path]) -> Contents:
+    """Wait for the figures and add their files; one without room for its labels is left out and told."""
+    sections, failed = [], []
+    for section in contents.sections:
+        figures: list[Figure] = []
+        for figure in section.figures:
+            try:
+                files.extend(drawn[figure.name].result())
+            except LabelsDoNotFitError as error:
+                failed.append(error)
+            else:
+                figures.append(figure)
+        sections.append(replace(section, figures=tuple(figures)))
+    return replace(contents, sections=tuple(sections), damaged=(*contents.damaged, *failed))
 
 
 def _replace_manifest(report: Path, files: Iterable[Path]) -> Path:

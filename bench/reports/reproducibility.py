@@ -14,7 +14,7 @@ from bench.reports.commands import changed_settings, commands
 from bench.reports.contents import Contents
 from bench.reports.formats import escape_markdown
 from bench.reports.provenance import coverage
-from bench.reports.significance import LEVEL, N_RESAMPLES
+from bench.reports.resampling import LEVEL, N_RESAMPLES
 from bench.reports.suite import short_name
 from bench.results.aggregate import DDOF
 from bench.results.record import Record

@@ -1,10 +1,8 @@
 """How sure the differences are: paired intervals over test subjects, ranks, wins, and how little six datasets say.
 
-Intervals come from `bench.results.bootstrap`, tests from `bench.results.statistics`. Draws are seeded by dataset,
-model and metric, so that a report is the same when it is rendered again.
+Intervals come from `bench.results.bootstrap`, tests from `bench.results.statistics`.
 """
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -13,6 +11,7 @@ import numpy as np
 from bench.reports.caption import small_test, suite_setting
 from bench.reports.predicted import Predicted
 from bench.reports.ranks import Scores, complete_scores
+from bench.reports.resampling import LEVEL, N_RESAMPLES, named_generator
 from bench.reports.suite import OURS, Study, Suite, short_name
 from bench.reports.table import Block, Cell, Footnotes, Row, Table
 from bench.results import statistics
@@ -24,9 +23,7 @@ from bench.results.bootstrap import (
     stratified_bootstrap,
 )
 
-LEVEL = 0.95
 ALPHA = 0.05
-N_RESAMPLES = 600
 TIE = 1e-4
 """Mean scores less than this apart are a tie: a hundredth of a percentage point, as printed."""
 
@@ -73,9 +70,7 @@ def paired_cell(tested: Predicted, rival: str, metric: str, notes: Footnotes, mo
     pair = PairedPredictions(
         tested.label, tested.grouping.codes, tested.predicted(model), tested.predicted(rival)
     )
-    interval = paired_difference(
-        pair, metric, named_generator(tested.study.dataset, rival, metric), N_RESAMPLES, LEVEL
-    )
+    interval = paired_difference(pair, metric, tested.draws, LEVEL)
     note = notes.number(small_test(tested.study)) if interval.few_units else None
     mark = "best" if interval.excludes_zero and not interval.few_units else ""
     return replace(_percent(interval), mark=mark, note=note, unit="points")
@@ -210,9 +205,3 @@ def _percent(interval: Interval) -> Cell:
     if interval.n_units < 2:
         return Cell(100 * interval.estimate)
     return Cell(100 * interval.estimate, low=100 * interval.low, high=100 * interval.high)
-
-
-def named_generator(*names: str) -> np.random.Generator:
-    """Return a generator that depends on names only."""
-    digest = hashlib.sha256("/".join(names).encode()).digest()
-    return np.random.default_rng(int.from_bytes(digest[:8], "big"))

@@ -18,6 +18,7 @@ from bench.results.record import Record
 if TYPE_CHECKING:
     import matplotlib.figure
     from matplotlib.axes import Axes
+    from matplotlib.transforms import Transform
 
 _LOSSES = {
     "train_loss": ("training loss", style.INK, "-"),
@@ -103,16 +104,14 @@ def draw(data: Mapping[str, Curves]) -> "matplotlib.figure.Figure":
     axes = figure.subplots(n_rows, n_columns, sharex=True, sharey=True, squeeze=False).ravel()
     for one in axes[len(data) :]:
         one.remove()
-    scores = []
     for number, ((title, found), one) in enumerate(zip(data.items(), axes, strict=False)):
-        scores.append(draw_panel(found, one))
+        draw_panel(found, one)
         one.set_title(title, y=1.0)
         if number % n_columns == 0:
             one.set_ylabel("loss (nats)")
-        is_last = number % n_columns == n_columns - 1 or number == len(data) - 1
-        scores[-1].tick_params(labelright=is_last)
-        scores[-1].set_ylabel("F1" if is_last else "")
-    handles = [handle for one in (axes[0], scores[0]) for handle in one.get_legend_handles_labels()[0]]
+        if number % n_columns == n_columns - 1 or number == len(data) - 1:
+            _draw_scale_of_scores(one)
+    handles = axes[0].get_legend_handles_labels()[0]
     figure.legend(handles=handles, loc="lower center", ncols=len(handles))
     for one in axes[max(0, len(data) - n_columns) : len(data)]:
         one.set_xlabel("epoch")
@@ -120,20 +119,28 @@ def draw(data: Mapping[str, Curves]) -> "matplotlib.figure.Figure":
     return figure
 
 
-def draw_panel(found: Curves, axes: "Axes") -> "Axes":
-    """Draw the curves of one model; return the axes of its F1, from 0 to 1."""
-    _draw_lines(found, _LOSSES, axes)
-    of_scores = axes.twinx()
-    of_scores.grid(visible=False)
-    of_scores.spines["right"].set_visible(True)
-    of_scores.set_ylim(0, 1)
-    _draw_lines(found, _SCORES, of_scores)
-    return of_scores
+def draw_panel(found: Curves, axes: "Axes") -> None:
+    """Draw the curves of one model: losses by the axes' scale, F1 from 0 at their lower edge to 1 at the upper one."""
+    _draw_lines(found, _LOSSES, axes, axes.transData)
+    # A second pair of axes in every panel would take longer to draw than all lines.
+    _draw_lines(found, _SCORES, axes, axes.get_xaxis_transform())
 
 
-def _draw_lines(found: Curves, lines: Mapping[str, tuple[str, str, str]], axes: "Axes") -> None:
+def _draw_lines(
+    found: Curves, lines: Mapping[str, tuple[str, str, str]], axes: "Axes", scale: "Transform"
+) -> None:
     for field, (label, colour, line) in lines.items():
         curve = found[field]
         epochs = np.arange(1, len(curve.mean) + 1)
-        axes.fill_between(epochs, curve.low, curve.high, color=colour, alpha=0.15, linewidth=0)
-        axes.plot(epochs, curve.mean, color=colour, linestyle=line, label=label)
+        axes.fill_between(
+            epochs, curve.low, curve.high, color=colour, alpha=0.15, linewidth=0, transform=scale
+        )
+        axes.plot(epochs, curve.mean, color=colour, linestyle=line, label=label, transform=scale)
+
+
+def _draw_scale_of_scores(axes: "Axes") -> None:
+    scale = axes.twinx()
+    scale.grid(visible=False)
+    scale.spines["right"].set_visible(True)
+    scale.set_ylim(0, 1)
+    scale.set_ylabel("F1")

@@ -2,7 +2,7 @@
 
 Sources: Davison and Hinkley, Bootstrap methods and their application, 1997 (percentile intervals, resampling
 of whole clusters); Agarwal et al., Deep reinforcement learning at the edge of the statistical precipice,
-NeurIPS 2021 (bootstrap over runs, stratified by task). Every draw comes from the generator that is passed.
+NeurIPS 2021 (bootstrap over runs, stratified by task). Every draw comes from a generator that is passed.
 """
 
 from collections.abc import Callable, Sequence
@@ -85,16 +85,15 @@ class PairedPredictions:
 def paired_difference(
     pair: PairedPredictions,
     metric: str,
-    rng: np.random.Generator,
-    n_resamples: int = 2000,
+    draws: Floats,
     level: float = 0.95,
 ) -> Interval:
     """Return score(first) - score(second), averaged over seeds, with an interval over test subjects.
 
-    Subjects are drawn with replacement and bring all their windows; both models are scored on the same draw.
-    A draw is a vector of multinomial counts w_s, under which the confusion matrix is sum_s w_s C_s, C_s being
-    the subject's own. Seeds are averaged, not resampled: the interval speaks of other subjects, not of other
-    seeds. With n subjects there are only C(2n - 1, n) different draws (35 for four).
+    Subjects bring all their windows; both models are scored on the same draw. A draw is a vector of counts w_s, under
+    which the confusion matrix is sum_s w_s C_s, C_s being the subject's own. Seeds are averaged, not resampled: the
+    interval speaks of other subjects, not of other seeds. With n subjects there are only C(2n - 1, n) different draws
+    (35 for four).
 
     Parameters
     ----------
@@ -102,10 +101,10 @@ def paired_difference(
         The predictions.
     metric
         A key of `CONFUSION_SCORES`: accuracy, precision, recall or f1.
-    rng
-        Source of the draws.
-    n_resamples, level
-        Number of draws; mass inside the interval.
+    draws
+        What `draw_subjects` returns.
+    level
+        Mass inside the interval.
 
     Raises
     ------
@@ -120,19 +119,17 @@ def paired_difference(
     def difference(weights: Floats) -> Floats:
         return _mean_score(score, first, weights) - _mean_score(score, second, weights)
 
-    return over_subjects(difference, first.shape[1], rng, n_resamples, level)
+    return over_subjects(difference, draws, level)
 
 
-def score_interval(
-    by_subject: Floats, metric: str, rng: np.random.Generator, n_resamples: int = 2000, level: float = 0.95
-) -> Interval:
+def score_interval(by_subject: Floats, metric: str, draws: Floats, level: float = 0.95) -> Interval:
     """Return a model's score, averaged over seeds, with an interval over test subjects.
 
     Parameters
     ----------
     by_subject
         What `confusion_by_subject` returns, (n_seeds, n_subjects, n_classes, n_classes).
-    metric, rng, n_resamples, level
+    metric, draws, level
         As for `paired_difference`.
 
     Raises
@@ -141,9 +138,7 @@ def score_interval(
         If the metric is no score of predicted classes.
     """
     score = _score_named(metric)
-    return over_subjects(
-        lambda weights: _mean_score(score, by_subject, weights), by_subject.shape[1], rng, n_resamples, level
-    )
+    return over_subjects(lambda weights: _mean_score(score, by_subject, weights), draws, level)
 
 
 def _score_named(metric: str) -> Callable[[Floats], Floats]:
@@ -157,23 +152,22 @@ def _mean_score(score: Callable[[Floats], Floats], by_subject: Floats, weights: 
     return score(np.tensordot(weights, by_subject, axes=(-1, 1))).mean(axis=-1)
 
 
-def over_subjects(
-    statistic: Callable[[Floats], Floats],
-    n_subjects: int,
-    rng: np.random.Generator,
-    n_resamples: int = 2000,
-    level: float = 0.95,
-) -> Interval:
-    """Return a statistic of all subjects, with an interval over draws of subjects with replacement.
+def draw_subjects(n_subjects: int, rng: np.random.Generator, n_resamples: int = 2000) -> Floats:
+    """Return how often each subject is drawn, with replacement, in each draw: (n_resamples, n_subjects)."""
+    # Counts of drawn numbers: the same distribution as multinomial, drawn several times faster.
+    draws = rng.integers(n_subjects, size=(n_resamples, n_subjects))
+    return np.stack([np.bincount(draw, minlength=n_subjects) for draw in draws]).astype(float)
+
+
+def over_subjects(statistic: Callable[[Floats], Floats], draws: Floats, level: float = 0.95) -> Interval:
+    """Return a statistic of all subjects, with an interval over draws of subjects.
 
     ``statistic`` takes how often each subject counts, (..., n_subjects), and returns (...). Draws for which it is not
     finite are left out of the interval and of its ``n_resamples``.
     """
-    # Counts of drawn numbers: the same distribution as multinomial, drawn several times faster.
-    draws = rng.integers(n_subjects, size=(n_resamples, n_subjects))
-    weights = np.stack([np.bincount(draw, minlength=n_subjects) for draw in draws])
+    n_subjects = draws.shape[1]
+    values = statistic(draws)
     estimate = float(statistic(np.ones(n_subjects)))
-    values = statistic(weights.astype(float))
     return _percentile_interval(estimate, values[np.isfinite(values)], level, n_subjects)
 
 

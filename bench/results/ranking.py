@@ -88,10 +88,10 @@ def paired_auroc_difference(
     subjects: NDArray,
     first: Floats,
     second: Floats,
-    rng: np.random.Generator,
-    n_resamples: int = 2000,
+    draws: Floats,
+    level: float = 0.95,
 ) -> Interval:
-    """Return macro AUROC(first) - AUROC(second), averaged over seeds, with a 95 percent interval over subjects.
+    """Return macro AUROC(first) - AUROC(second), averaged over seeds, with an interval over test subjects.
 
     Classes are those that windows are of. Draws that lack one are left out of the interval and of its ``n_resamples``.
 
@@ -101,12 +101,10 @@ def paired_auroc_difference(
         ``(n_windows,)``.
     first, second
         Probabilities ``(n_seeds, n_windows, n_classes)`` of two models on the same windows.
-    rng
-        Source of the draws: subjects with replacement, each with all its windows.
-    n_resamples
-        Number of draws.
+    draws, level
+        What `draw_subjects` returns; mass inside the interval.
     """
-    names, codes = np.unique(subjects, return_inverse=True)
+    codes = np.unique(subjects, return_inverse=True)[1]
     ranked = [
         [
             [rank_pairs(seed[:, one], labels == one, codes) for one in np.unique(labels)]
@@ -121,4 +119,4 @@ def paired_auroc_difference(
         )
         return mine - other
 
-    return over_subjects(difference, len(names), rng, n_resamples)
+    return over_subjects(difference, draws, level)

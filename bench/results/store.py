@@ -1,11 +1,12 @@
 """The results folder: where the files of a cell lie, and the only place that reads or writes records."""
 
+import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from bench.errors import RecordError
-from bench.files import atomic_file, free_name, sha256_of
+from bench.files import free_name, sha256_of, unwritable
 from bench.results.json_record import NewerSchemaError, read_json_record, write_json_record
 from bench.results.record import PREDICTIONS, SCHEMA, WEIGHTS, CellName, Record
 
@@ -156,6 +157,10 @@ def require_writable(out: Path) -> None:
     BenchError
         The folder cannot be created or written.
     """
-    with atomic_file(out / ".writable") as path:
-        path.write_text("", encoding="utf-8")
-    (out / ".writable").unlink(missing_ok=True)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        # Has no name, so that nothing is left of it whenever this process is killed.
+        with tempfile.TemporaryFile(dir=out):
+            pass
+    except OSError as error:
+        raise unwritable(out, error) from error

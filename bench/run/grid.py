@@ -1,10 +1,9 @@
 """One run of a grid: check the data, plan, train what is not done."""
 
 import signal
-import time
 from collections import Counter
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
@@ -13,6 +12,7 @@ from typing import Literal, Protocol
 from bench import datasets
 from bench.datasets.manifest import Manifest
 from bench.errors import UsageError
+from bench.files import remove_abandoned
 from bench.machine import available_bytes
 from bench.models import registry as models
 from bench.plan.cell import cell_name
@@ -33,9 +33,6 @@ from bench.run.gpus import visible_gpus
 from bench.run.job import Job
 from bench.run.pool import Event, Finished, run_jobs
 from bench.run.ray_backend import SHARED_MARK, connected
-
-# No run that is alive leaves a hidden file at the top of its results folder alone for so long.
-OLD_S = 3600.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,10 +142,7 @@ def tidy_done(cells: Sequence[PlannedCell], out: Path) -> None:
 def sweep_old(out: Path) -> None:
     """Remove what runs of this results folder left at its top that were killed; a live one renews its files."""
     for pattern in (".*.tmp", f"{SHARED_MARK}*"):
-        for path in out.glob(pattern):
-            with suppress(FileNotFoundError):
-                if time.time() - path.stat().st_mtime > OLD_S:
-                    path.unlink()
+        remove_abandoned(out, pattern)
 
 
 def make_jobs(

@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bench.reports import render
-from bench.reports.contents import Contents, read_contents
+from bench.reports.contents import read_contents
+from bench.reports.dot_plot import results_figure
+from bench.reports.figure import Figure
 from bench.reports.labels import LabelsDoNotFitError
+from bench.reports.predicted import Predicted
 from tests.reports.grids import Grid, write_grid
 
 if TYPE_CHECKING:
@@ -49,24 +52,17 @@ def no_room() -> "matplotlib.figure.Figure":
     raise LabelsDoNotFitError("the figure has no room for label 9 of 9; show fewer models")
 
 
+def crowded(tested: Predicted, name: str) -> Figure:
+    """Return the figure of results without room for its labels."""
+    figure = results_figure(tested, name)
+    assert figure is not None
+    return replace(figure, draw=no_room)
+
+
 def test_a_figure_without_room_is_left_out_and_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_grid(tmp_path, Grid(models=("medmamba",), datasets=("ptb",), n_epochs=1))
 
-    def crowded(out: Path) -> Contents:
-        contents = read_contents(out)
-        sections = (
-            replace(
-                section,
-                figures=tuple(
-                    replace(one, draw=no_room) if one.name == "results-ptb" else one
-                    for one in section.figures
-                ),
-            )
-            for section in contents.sections
-        )
-        return replace(contents, sections=tuple(sections))
-
-    monkeypatch.setattr(importlib.import_module("bench.reports.render"), "read_contents", crowded)
+    monkeypatch.setattr(importlib.import_module("bench.reports.contents"), "results_figure", crowded)
     report = render(tmp_path, tmp_path / "report")
     page = report.page.read_text(encoding="utf-8")
     assert "no room for label 9 of 9" in page

@@ -28,6 +28,10 @@ def rng(seed: int = 0) -> np.random.Generator:
     return np.random.default_rng(seed)
 
 
+def draws(pair: PairedPredictions, seed: int = 0, n_resamples: int = 2000) -> np.ndarray:
+    return bootstrap.draw_subjects(len(np.unique(pair.subjects)), rng(seed), n_resamples)
+
+
 @settings(max_examples=30, deadline=None)
 @given(
     labels=st.lists(st.integers(0, 3), min_size=1, max_size=30),
@@ -62,7 +66,7 @@ def test_confusions_are_kept_per_subject() -> None:
 def test_estimate_is_the_difference_of_the_seed_means() -> None:
     pair = clustered_pair()
     second = np.mean([accuracy_score(pair.labels, predicted) for predicted in pair.second])
-    found = bootstrap.paired_difference(pair, "accuracy", rng())
+    found = bootstrap.paired_difference(pair, "accuracy", draws(pair))
     assert found.estimate == pytest.approx(accuracy_score(pair.labels, pair.first[0]) - second)
 
 
@@ -74,43 +78,43 @@ def test_interval_of_two_subjects_spans_both() -> None:
         first=np.array([[1, 1, 1, 1]]),
         second=np.array([[0, 0, 1, 1]]),
     )
-    found = bootstrap.paired_difference(pair, "accuracy", rng())
+    found = bootstrap.paired_difference(pair, "accuracy", draws(pair))
     assert (found.estimate, found.low, found.high) == (0.5, 0, 1)
 
 
 def test_interval_of_one_subject_has_no_width() -> None:
     pair = clustered_pair(n_subjects=1)
-    found = bootstrap.paired_difference(pair, "f1", rng(), n_resamples=50)
+    found = bootstrap.paired_difference(pair, "f1", draws(pair, n_resamples=50))
     assert found.low == found.high == pytest.approx(found.estimate)
 
 
 def test_swapping_the_models_mirrors_the_interval() -> None:
     pair = clustered_pair()
     swapped = PairedPredictions(pair.labels, pair.subjects, pair.second, pair.first)
-    one = bootstrap.paired_difference(pair, "f1", rng())
-    other = bootstrap.paired_difference(swapped, "f1", rng())
+    one = bootstrap.paired_difference(pair, "f1", draws(pair))
+    other = bootstrap.paired_difference(swapped, "f1", draws(pair))
     assert (one.estimate, one.low, one.high) == pytest.approx((-other.estimate, -other.high, -other.low))
 
 
 def test_equal_models_do_not_differ() -> None:
     pair = clustered_pair()
     same = PairedPredictions(pair.labels, pair.subjects, pair.first, pair.first)
-    found = bootstrap.paired_difference(same, "recall", rng())
+    found = bootstrap.paired_difference(same, "recall", draws(same))
     assert (found.estimate, found.low, found.high, found.excludes_zero) == (0, 0, 0, False)
 
 
 def test_whole_subjects_are_drawn() -> None:
     pair = clustered_pair()
     alone = PairedPredictions(pair.labels, np.arange(pair.labels.size), pair.first, pair.second)
-    by_subject = bootstrap.paired_difference(pair, "accuracy", rng())
-    by_window = bootstrap.paired_difference(alone, "accuracy", rng())
+    by_subject = bootstrap.paired_difference(pair, "accuracy", draws(pair))
+    by_window = bootstrap.paired_difference(alone, "accuracy", draws(alone))
     assert by_subject.high - by_subject.low > 2 * (by_window.high - by_window.low)
 
 
 def test_interval_of_a_score_is_that_of_windows_drawn_by_subject() -> None:
     pair = clustered_pair()
     by_subject = bootstrap.confusion_by_subject(pair.labels, pair.second, pair.subjects, 2)
-    fast = bootstrap.score_interval(by_subject, "accuracy", rng(), n_resamples=4000)
+    fast = bootstrap.score_interval(by_subject, "accuracy", draws(pair, n_resamples=4000))
     names = np.unique(pair.subjects)
     right = (pair.second == pair.labels).mean(axis=0)
     means = [right[pair.subjects == name].mean() for name in names]  # all subjects have as many windows
@@ -121,23 +125,26 @@ def test_interval_of_a_score_is_that_of_windows_drawn_by_subject() -> None:
 
 def test_a_score_that_is_not_of_classes_is_refused() -> None:
     with pytest.raises(UsageError, match="auroc"):
-        bootstrap.score_interval(np.ones((1, 2, 2, 2)), "auroc", rng())
+        bootstrap.score_interval(np.ones((1, 2, 2, 2)), "auroc", np.ones((5, 2)))
 
 
 @pytest.mark.parametrize(("n_subjects", "few"), [(9, True), (10, False)])
 def test_few_subjects_are_flagged(n_subjects: int, few: bool) -> None:
-    found = bootstrap.paired_difference(clustered_pair(n_subjects), "accuracy", rng(), n_resamples=20)
+    pair = clustered_pair(n_subjects)
+    found = bootstrap.paired_difference(pair, "accuracy", draws(pair, n_resamples=20))
     assert (found.n_units, found.few_units) == (n_subjects, few)
 
 
 def test_an_equal_generator_gives_an_equal_interval() -> None:
     pair = clustered_pair()
-    assert bootstrap.paired_difference(pair, "f1", rng(3)) == bootstrap.paired_difference(pair, "f1", rng(3))
+    first, second = (bootstrap.paired_difference(pair, "f1", draws(pair, seed=3)) for _ in range(2))
+    assert first == second
 
 
 def test_numpys_global_state_is_neither_read_nor_moved() -> None:
     before = np.random.get_state(legacy=False)  # noqa: NPY002
-    bootstrap.paired_difference(clustered_pair(), "f1", rng())
+    pair = clustered_pair()
+    bootstrap.paired_difference(pair, "f1", draws(pair))
     bootstrap.stratified_bootstrap(mean_of_runs, [np.ones((5, 6))], rng(), n_resamples=5)
     after = np.random.get_state(legacy=False)  # noqa: NPY002
     np.testing.assert_equal(before, after)
@@ -176,9 +183,9 @@ def test_stratified_interval_covers_the_standard_error_of_the_mean() -> None:
     assert (found.high - found.low) / 2 == pytest.approx(expected, rel=0.1)
 
 
-@pytest.mark.parametrize(("n_units", "draws"), [(1, 1), (4, 35), (5, 126)])
-def test_distinct_draws(n_units: int, draws: int) -> None:
-    assert bootstrap.distinct_draws(n_units) == draws
+@pytest.mark.parametrize(("n_units", "n_draws"), [(1, 1), (4, 35), (5, 126)])
+def test_distinct_draws(n_units: int, n_draws: int) -> None:
+    assert bootstrap.distinct_draws(n_units) == n_draws
 
 
 def test_predictions_of_other_windows_are_refused() -> None:
@@ -188,4 +195,4 @@ def test_predictions_of_other_windows_are_refused() -> None:
 
 def test_an_unknown_score_is_refused() -> None:
     with pytest.raises(UsageError, match="unknown score of predicted classes 'auroc'"):
-        bootstrap.paired_difference(clustered_pair(), "auroc", rng())
+        bootstrap.paired_difference(clustered_pair(), "auroc", np.ones((5, 12)))

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
+from bench.results.bootstrap import draw_subjects
 from bench.results.ranking import macro_auroc, paired_auroc_difference, rank_pairs
 
 
@@ -50,7 +51,7 @@ def test_macro_is_the_mean_over_classes() -> None:
 def test_classes_without_windows_are_left_out() -> None:
     perfect = np.array([[[0.8, 0.2, 0.0], [0.3, 0.7, 0.0]]])
     found = paired_auroc_difference(
-        np.array([0, 1]), np.array([0, 1]), perfect, perfect[:, ::-1], np.random.default_rng(0)
+        np.array([0, 1]), np.array([0, 1]), perfect, perfect[:, ::-1], np.ones((1, 2))
     )
     assert found.estimate == 1
 
@@ -66,7 +67,7 @@ def predictions(quality: float, seed: int) -> np.ndarray:
 def test_better_model_has_an_interval_above_zero() -> None:
     labels, subjects = np.arange(120) % 2, np.repeat(np.arange(12), 10)
     found = paired_auroc_difference(
-        labels, subjects, predictions(3, 0), predictions(0, 1), np.random.default_rng(0)
+        labels, subjects, predictions(3, 0), predictions(0, 1), draw_subjects(12, np.random.default_rng(0))
     )
     assert found.low > 0
     assert found.low < found.estimate < found.high
@@ -76,5 +77,5 @@ def test_better_model_has_an_interval_above_zero() -> None:
 def test_model_does_not_differ_from_itself() -> None:
     labels, subjects = np.arange(120) % 2, np.repeat(np.arange(12), 10)
     same = predictions(1, 0)
-    found = paired_auroc_difference(labels, subjects, same, same, np.random.default_rng(0))
+    found = paired_auroc_difference(labels, subjects, same, same, draw_subjects(12, np.random.default_rng(0)))
     assert (found.estimate, found.low, found.high) == (0, 0, 0)

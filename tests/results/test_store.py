@@ -194,3 +194,8 @@ def test_an_unwritable_folder_is_refused_before_work(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(BenchError, match="choose a folder that can be written"):
         require_writable(tmp_path / "file" / "out")
+
+
+def test_looking_whether_a_folder_can_be_written_leaves_nothing_in_it(tmp_path: Path) -> None:
+    require_writable(tmp_path / "out")
+    assert list((tmp_path / "out").iterdir()) == []

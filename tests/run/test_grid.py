@@ -9,11 +9,12 @@ from pathlib import Path
 from filelock import FileLock
 
 from bench.datasets import prepare
+from bench.files import ABANDONED_S
 from bench.plan.grid import PlannedCell, plan
 from bench.plan.planned import read_planned, write_planned
 from bench.plan.request import make_request
 from bench.results.store import CellFolder
-from bench.run.grid import OLD_S, _planned_by_others, sweep_old
+from bench.run.grid import _planned_by_others, sweep_old
 from tests.run.conftest import OWN
 
 
@@ -47,7 +48,7 @@ def test_files_of_a_killed_run_are_removed_and_those_of_a_live_one_are_not(tmp_p
     for path in (*old, new):
         path.touch()
     for path in old:
-        os.utime(path, (0, time.time() - OLD_S - 1))
+        os.utime(path, (0, time.time() - ABANDONED_S - 1))
     sweep_old(tmp_path)
     assert list(tmp_path.iterdir()) == [new]
 

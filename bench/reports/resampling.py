@@ -1,0 +1,17 @@
+"""How all intervals of a report are drawn: how many draws, what level, and from what generator.
+
+Generators depend on names only, so that a report is the same when it is rendered again.
+"""
+
+import hashlib
+
+import numpy as np
+
+LEVEL = 0.95
+N_RESAMPLES = 600
+
+
+def named_generator(*names: str) -> np.random.Generator:
+    """Return a generator that depends on names only."""
+    digest = hashlib.sha256("/".join(names).encode()).digest()
+    return np.random.default_rng(int.from_bytes(digest[:8], "big"))
