@@ -12,7 +12,7 @@ from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING
 
 from bench.measure.clock import Clock, clock_of
-from bench.measure.memory import is_lack_of_memory, limit_memory, peak_bytes, reset_peak
+from bench.measure.memory import is_lack_of_memory, keep_freed_memory, limit_memory, peak_bytes, reset_peak
 from bench.measure.workload import Subject, Workload, prepare
 
 if TYPE_CHECKING:
@@ -83,6 +83,8 @@ def _load(subject: Subject, connection: Connection) -> "nn.Module":
     before = peak_bytes(subject.device)
     if subject.device == "cpu" and subject.memory_limit_bytes is not None:
         limit_memory(subject.memory_limit_bytes)
+    if subject.device == "cpu" and subject.keeps_memory:
+        keep_freed_memory()
     started = time.perf_counter()
     model = subject.load()
     if subject.device == "cuda":

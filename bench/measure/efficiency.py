@@ -1,11 +1,12 @@
 """What models cost on one device: sizes, memory, then timings in turns, as records."""
 
 import statistics
-from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 
 from bench.errors import ModelError
+from bench.machine import available_bytes
 from bench.measure.flops import count_flops
 from bench.measure.machine import Watch
 from bench.measure.parameters import count_parameters
@@ -16,6 +17,8 @@ from bench.measure.timing import RUN_LIMIT_S, time_in_turns
 from bench.measure.workload import Subject, Workload
 from bench.models import registry
 from bench.results.efficiency import Condition, EfficiencyRecord, Operations, TaskShape, efficiency_key
+
+SHORT_OF_MEMORY = "too little free memory for all processes to keep theirs between runs: times include getting it from the system again"
 
 
 def measure(plan: Plan, say: Say, keep: Callable[[EfficiencyRecord], object]) -> None:
@@ -32,15 +35,35 @@ def measure(plan: Plan, say: Say, keep: Callable[[EfficiencyRecord], object]) ->
         say(f"{name}: memory")
         probe_all(subject, plan.workloads, findings[name], say)
         watch.look()
+    remarks = ()
+    if plan.environment.device == "cpu":
+        if _fit_together(findings):
+            plan = _keeping_memory(plan)
+        else:
+            remarks = (SHORT_OF_MEMORY,)
     done: list[Workload] = []
     try:
         for workload in time_in_turns(plan, findings, watch, say):
             done.append(workload)
     finally:
-        warnings = watch.warnings()
+        warnings = (*watch.warnings(), *remarks)
         for name, found in findings.items():
             if done:
                 keep(_record(plan, name, session, found, done, warnings))
+
+
+def _fit_together(findings: Mapping[str, Findings]) -> bool:
+    """Tell whether all models' processes may keep what they free; it takes them up to three times their peaks."""
+    peaks = [
+        max((probe.memory_bytes for probe in one.probes.values()), default=0) for one in findings.values()
+    ]
+    return 3 * sum(peaks) <= available_bytes()
+
+
+def _keeping_memory(plan: Plan) -> Plan:
+    """Return the plan for processes that keep what they free."""
+    subjects = {name: replace(subject, keeps_memory=True) for name, subject in plan.subjects.items()}
+    return replace(plan, subjects=subjects)
 
 
 def size_of(subject: Subject, task: TaskShape, say: Say) -> Findings:

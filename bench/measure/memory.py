@@ -1,5 +1,6 @@
 """Memory of a process: a limit before it starts, its peak after a run, and how lack of it is told."""
 
+import ctypes
 import resource
 import sys
 from contextlib import suppress
@@ -16,6 +17,10 @@ _SIGNS = (
 )
 
 
+# Of glibc's malloc.h.
+_M_TRIM_THRESHOLD, _M_MMAP_MAX = -1, -4
+
+
 def limit_memory(n_bytes: int) -> None:
     """Let this process allocate at most ``n_bytes`` more than it has; a larger allocation then fails."""
     used = _data_bytes()
@@ -26,6 +31,18 @@ def _data_bytes() -> int:
     """Return what counts against the limit by now: private memory that can be written (Linux)."""
     status = _status("VmData")
     return 0 if status is None else status
+
+
+def keep_freed_memory() -> None:
+    """Have this process keep memory that it frees, and use it again; nothing is done where the C library cannot.
+
+    By itself glibc gives blocks above 32 MiB back at once, and the system clears every page again for the next run:
+    up to half of the time of a forward pass, and more or less of it by what the process did before.
+    """
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is not None:
+        mallopt(_M_MMAP_MAX, 0)
+        mallopt(_M_TRIM_THRESHOLD, -1)
 
 
 def peak_bytes(device: str) -> int:

@@ -21,7 +21,7 @@ class Subject:
 
     ``entry`` says where its code is, also to a process that does not know a user's own models. ``training`` is the
     recipe whose optimiser step is measured. ``memory_limit_bytes`` bounds what a process on a CPU may allocate; a GPU
-    has its own bound.
+    has its own bound. ``keeps_memory`` tells a process on a CPU to keep what it frees: steadier times, more memory.
     """
 
     entry: ModelEntry
@@ -33,6 +33,7 @@ class Subject:
     device: str
     threads: int
     memory_limit_bytes: int | None = None
+    keeps_memory: bool = False
 
     @property
     def model(self) -> str:
