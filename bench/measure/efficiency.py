@@ -18,7 +18,7 @@ from bench.measure.workload import Subject, Workload
 from bench.models import registry
 from bench.results.efficiency import Condition, EfficiencyRecord, Operations, TaskShape, efficiency_key
 
-SHORT_OF_MEMORY = "too little free memory for all processes to keep theirs between runs: times include getting it from the system again"
+SHORT_OF_MEMORY = "memory is too short for processes to keep what they free: times include fetching it again"
 
 
 def measure(plan: Plan, say: Say, keep: Callable[[EfficiencyRecord], object]) -> None:
