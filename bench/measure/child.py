@@ -12,7 +12,14 @@ from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING
 
 from bench.measure.clock import Clock, clock_of
-from bench.measure.memory import is_lack_of_memory, keep_freed_memory, limit_memory, peak_bytes, reset_peak
+from bench.measure.memory import (
+    give_back_memory,
+    is_lack_of_memory,
+    keep_freed_memory,
+    limit_memory,
+    peak_bytes,
+    reset_peak,
+)
 from bench.measure.workload import Subject, Workload, prepare
 
 if TYPE_CHECKING:
@@ -123,6 +130,8 @@ class Session:
         warm_up = self._wants_warming(ask)
         if ask.workload != self.workload or self.run is None:
             self.run, self.workload = None, None  # the old one's memory goes first
+            if self.subject.keeps_memory:
+                give_back_memory()
             self.run = prepare(self.model, self.subject, ask.workload)
             self.workload = ask.workload
         seconds = timed_runs(self.run, self.clock, ask.at_least_s, warm_up=warm_up)

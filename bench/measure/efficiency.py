@@ -14,9 +14,12 @@ from bench.measure.plan import Findings, Plan, Say
 from bench.measure.probe import largest_that_fits
 from bench.measure.process import ProcessError
 from bench.measure.timing import RUN_LIMIT_S, time_in_turns
-from bench.measure.workload import Subject, Workload
+from bench.measure.workload import Mode, Subject, Workload
 from bench.models import registry
 from bench.results.efficiency import Condition, EfficiencyRecord, Operations, TaskShape, efficiency_key
+
+KEPT: dict[Mode, float] = {"inference": 2.7, "training": 1.2}
+"""Most that a process was seen to hold when it keeps what it frees, in peaks of memory without that."""
 
 SHORT_OF_MEMORY = "memory is too short for processes to keep what they free: times include fetching it again"
 
@@ -37,7 +40,7 @@ def measure(plan: Plan, say: Say, keep: Callable[[EfficiencyRecord], object]) ->
         watch.look()
     remarks = ()
     if plan.environment.device == "cpu":
-        if _fit_together(findings):
+        if _fit_together(plan, findings):
             plan = _keeping_memory(plan)
         else:
             remarks = (SHORT_OF_MEMORY,)
@@ -52,12 +55,14 @@ def measure(plan: Plan, say: Say, keep: Callable[[EfficiencyRecord], object]) ->
                 keep(_record(plan, name, session, found, done, warnings))
 
 
-def _fit_together(findings: Mapping[str, Findings]) -> bool:
-    """Tell whether all models' processes may keep what they free; it takes them up to three times their peaks."""
-    peaks = [
-        max((probe.memory_bytes for probe in one.probes.values()), default=0) for one in findings.values()
+def _fit_together(plan: Plan, findings: Mapping[str, Findings]) -> bool:
+    """Tell whether all models' processes, which run the same workload at a time, may keep what they free."""
+    kept = [
+        KEPT[workload.mode]
+        * sum(one.probes[workload].memory_bytes for one in findings.values() if workload in one.probes)
+        for workload in plan.workloads
     ]
-    return 3 * sum(peaks) <= available_bytes()
+    return max(kept) <= available_bytes()
 
 
 def _keeping_memory(plan: Plan) -> Plan:

@@ -45,6 +45,13 @@ def keep_freed_memory() -> None:
         mallopt(_M_TRIM_THRESHOLD, -1)
 
 
+def give_back_memory() -> None:
+    """Give what was kept back to the system, where the C library can."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
+
+
 def peak_bytes(device: str) -> int:
     """Return the most that was allocated on a GPU, or this process's largest resident set, since `reset_peak`."""
     if device == "cuda":

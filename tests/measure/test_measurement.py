@@ -149,6 +149,15 @@ def test_lack_of_memory_is_told_from_other_errors(error: Exception, lacks_memory
     assert memory.is_lack_of_memory(error) is lacks_memory
 
 
+def test_too_little_memory_to_keep_what_is_freed_is_told(
+    records: dict[str, EfficiencyRecord], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert not any(efficiency.SHORT_OF_MEMORY in record.warnings for record in records.values())
+    monkeypatch.setattr(efficiency, "available_bytes", lambda: -1)
+    (record,) = measured(make_plan({"transformer": make_subject()}))
+    assert efficiency.SHORT_OF_MEMORY in record.warnings
+
+
 def test_model_that_cannot_be_counted_is_measured_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise efficiency.ModelError("operations cannot be counted")
