@@ -93,9 +93,20 @@ def read_contents(out: Path, tell: Callable[[Section], None] = lambda _: None) -
 
     for suite in suites:
         suffix = "" if len(suites) == 1 else f"-{suite.recipe}"
-        tested = {study.dataset: read_predicted(out, study) for study in suite.studies}
+        recipe = f", recipe {suite.recipe}" if suffix else ""
+        tested: dict[str, Predicted] = {}
+        of_datasets: list[Section] = []
+        # First, as they have most of the figures, which take longest.
+        for study in suite.studies:
+            tested[study.dataset] = read_predicted(out, study)
+            of_datasets.append(_dataset_section(study, tested[study.dataset], suffix, recipe))
+            tell(of_datasets[-1])
         damaged.extend(error for one in tested.values() for error in one.damaged)
-        add(_suite_sections(out, suite, tested, suffix))
+        add([_results_section(suite, tested, suffix, recipe)])
+        add([_significance_section(suite, list(tested.values()), suffix, recipe)])
+        sections.extend(of_datasets)
+        add([_ablation_section(out, suite, suffix, recipe)])
+        add([_reproduction_section(suite, suffix, recipe), _setup_section(suite, suffix, recipe)])
         main.extend([f"headline{suffix}", *(f"main-{study.dataset}{suffix}" for study in suite.studies)])
     add([_other_section(out, comparisons, suites)])
     for measured in (efficiency_sections(out), analysis_sections(out, records)):
@@ -115,23 +126,14 @@ def _environments(out: Path) -> Iterator[Environment]:
         yield from (record.environment for record in read_scaling(out))
 
 
-def _suite_sections(
-    out: Path, suite: Suite, tested: Mapping[str, Predicted], suffix: str
-) -> Iterator[Section]:
-    recipe = f", recipe {suite.recipe}" if suffix else ""
+def _results_section(suite: Suite, tested: Mapping[str, Predicted], suffix: str, recipe: str) -> Section:
     tables, figures = present(
         headline(suite, tested, f"headline{suffix}"),
         ecg_table(suite, f"main-ecg{suffix}"),
         eeg_table(suite, f"main-eeg-activity{suffix}"),
     )
     intro = "Who wins where, by how much and how sure; then the paper's two main tables with what was measured here."
-    yield Section(f"results{suffix}", f"Results{recipe}", intro, tables, figures)
-    yield _significance_section(suite, list(tested.values()), suffix, recipe)
-    for study in suite.studies:
-        yield _dataset_section(study, tested[study.dataset], suffix, recipe)
-    yield _ablation_section(out, suite, suffix, recipe)
-    yield _reproduction_section(suite, suffix, recipe)
-    yield _setup_section(suite, suffix, recipe)
+    return Section(f"results{suffix}", f"Results{recipe}", intro, tables, figures)
 
 
 def _significance_section(suite: Suite, tested: Sequence[Predicted], suffix: str, recipe: str) -> Section:

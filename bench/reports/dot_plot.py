@@ -5,9 +5,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
 from bench.reports import style
 from bench.reports.caption import data_remarks, plural, study_setting
 from bench.reports.chance import majority_scores, stratified_scores
@@ -17,7 +14,7 @@ from bench.reports.resampling import LEVEL, N_RESAMPLES
 from bench.reports.suite import OURS, Study, short_name
 from bench.results import published
 from bench.results.aggregate import METRICS
-from bench.results.bootstrap import confusion_by_subject, score_interval
+from bench.results.bootstrap import score_interval
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -56,14 +53,13 @@ def panels(tested: Predicted) -> list[Panel]:
     study = tested.study
     order = sorted(study.groups, key=lambda one: (not study.is_complete(one), -_mean(study, one, "f1")))
     counts = study.record.data.parts["test"].windows_per_class
-    by_subject = {model: _by_subject(tested, model) for model in order if tested.is_complete(model)}
     result = []
     for metric, title in _SHOWN.items():
         position = METRICS.index(metric)
         chance = tuple(
             100 * (scores(counts)[position] or 0.0) for scores in (majority_scores, stratified_scores)
         )
-        dots = tuple(dot for model in order if (dot := _dot(tested, model, metric, by_subject.get(model))))
+        dots = tuple(dot for model in order if (dot := _dot(tested, model, metric)))
         result.append(Panel(title, dots, (chance[0], chance[1])))
     return result
 
@@ -147,23 +143,15 @@ def _draw_measured(
     axes.plot(*zip(*runs, strict=True), "|", color=colour, markersize=5, markeredgewidth=0.6)
 
 
-def _by_subject(tested: Predicted, model: str) -> NDArray[np.float64]:
-    """Return the confusions of a model's seeds, subject by subject, (n_seeds, n_subjects, n_classes, n_classes)."""
-    assert tested.label is not None
-    assert tested.grouping is not None
-    n_classes = len(tested.class_names)
-    return confusion_by_subject(tested.label, tested.predicted(model), tested.grouping.codes, n_classes)
-
-
-def _dot(tested: Predicted, model: str, metric: str, by_subject: NDArray[np.float64] | None) -> Dot | None:
+def _dot(tested: Predicted, model: str, metric: str) -> Dot | None:
     study = tested.study
     group = study.groups[model]
     score = group.score(metric)
     if score is None:
         return None
     interval = None
-    if by_subject is not None:
-        found = score_interval(by_subject, metric, tested.draws, LEVEL)
+    if tested.is_complete(model):
+        found = score_interval(tested.drawn(model), metric, LEVEL)
         interval = (100 * found.low, 100 * found.high) if found.n_units > 1 else None
     printed = published.lookup(study.dataset, model, metric)
     return Dot(

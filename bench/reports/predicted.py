@@ -19,7 +19,7 @@ from bench.reports.subject_scores import (
     vote,
 )
 from bench.reports.suite import Study
-from bench.results.bootstrap import draw_subjects
+from bench.results.bootstrap import DrawnConfusions, confusion_by_subject, draw_confusions, draw_subjects
 from bench.results.predictions import Predictions, load_predictions
 from bench.results.record import Record
 
@@ -48,12 +48,24 @@ class Predicted:
     grouping: Grouping | None = None
     cells: dict[str, list[PredictedCell]] = field(default_factory=dict)
     damaged: tuple[RecordError, ...] = ()
+    _drawn: dict[str, DrawnConfusions] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @cached_property
     def draws(self) -> NDArray[np.float64]:
         """How often each test subject counts in each draw, (n_draws, n_subjects); the same draws for all models."""
         assert self.grouping is not None
         return draw_subjects(len(self.grouping.names), named_generator(self.study.dataset), N_RESAMPLES)
+
+    def drawn(self, model: str) -> DrawnConfusions:
+        """Return the confusion matrices of a model with predictions, by draws of subjects."""
+        if model not in self._drawn:
+            assert self.label is not None
+            assert self.grouping is not None
+            by_subject = confusion_by_subject(
+                self.label, self.predicted(model), self.grouping.codes, len(self.class_names)
+            )
+            self._drawn[model] = draw_confusions(by_subject, self.draws)
+        return self._drawn[model]
 
     @property
     def class_names(self) -> tuple[str, ...]:

@@ -52,6 +52,8 @@ class Report:
 def render(out: Path, report: Path) -> Report:
     """Render everything that a results folder has.
 
+    Figures are drawn in processes that import the calling script: guard it by ``if __name__ == "__main__"``.
+
     Parameters
     ----------
     out

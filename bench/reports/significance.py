@@ -17,9 +17,8 @@ from bench.reports.table import Block, Cell, Footnotes, Row, Table
 from bench.results import statistics
 from bench.results.bootstrap import (
     Interval,
-    PairedPredictions,
+    difference_interval,
     distinct_draws,
-    paired_difference,
     stratified_bootstrap,
 )
 
@@ -65,12 +64,7 @@ def paired_cell(tested: Predicted, rival: str, metric: str, notes: Footnotes, mo
         if not tested.is_complete(one):
             gap = tested.study.gap(one) or f"{one} on {tested.study.dataset}: predictions are missing"
             return Cell(note=notes.number(gap))
-    assert tested.label is not None
-    assert tested.grouping is not None
-    pair = PairedPredictions(
-        tested.label, tested.grouping.codes, tested.predicted(model), tested.predicted(rival)
-    )
-    interval = paired_difference(pair, metric, tested.draws, LEVEL)
+    interval = difference_interval(tested.drawn(model), tested.drawn(rival), metric, LEVEL)
     note = notes.number(small_test(tested.study)) if interval.few_units else None
     mark = "best" if interval.excludes_zero and not interval.few_units else ""
     return replace(_percent(interval), mark=mark, note=note, unit="points")

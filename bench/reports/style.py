@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from bench.files import atomic_file
+from bench.reports import fonts
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,7 +36,7 @@ STAMP_IN = 0.18
 """Height of the strip that says what data a figure shows."""
 
 _SETTINGS: dict[str, Any] = {
-    "font.family": ["DejaVu Sans"],
+    "font.family": [fonts.REDUCED, fonts.WHOLE],
     "font.size": BASE_PT,
     "axes.titlesize": 8,
     "axes.labelsize": BASE_PT,
@@ -79,6 +80,7 @@ def figure_style() -> Iterator[None]:
     """Draw with this style inside the block, whatever the user's own matplotlib settings are."""
     import matplotlib as mpl
 
+    fonts.use_reduced_fonts()
     with mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams.update(cast("Any", _SETTINGS))

@@ -101,22 +101,35 @@ def draw(data: Mapping[str, Curves]) -> "matplotlib.figure.Figure":
     figure.subplots_adjust(
         left=0.06, right=0.94, bottom=0.6 / height, top=1 - 0.2 / height, wspace=0.08, hspace=0.28
     )
-    axes = figure.subplots(n_rows, n_columns, sharex=True, sharey=True, squeeze=False).ravel()
+    axes = figure.subplots(n_rows, n_columns, squeeze=False).ravel()
     for one in axes[len(data) :]:
         one.remove()
+    x_limits, y_limits = _limits(data)
     for number, ((title, found), one) in enumerate(zip(data.items(), axes, strict=False)):
+        # Set, not shared: axes that share a scale look at all others for every line that is added.
+        one.set(xlim=x_limits, ylim=y_limits)
+        one.xaxis.set_major_locator(MaxNLocator(nbins=4, integer=True))
         draw_panel(found, one)
         one.set_title(title, y=1.0)
-        if number % n_columns == 0:
-            one.set_ylabel("loss (nats)")
+        is_lowest, is_first = number >= len(data) - n_columns, number % n_columns == 0
+        one.tick_params(labelbottom=is_lowest, labelleft=is_first)
+        one.set_xlabel("epoch" if is_lowest else "")
+        one.set_ylabel("loss (nats)" if is_first else "")
         if number % n_columns == n_columns - 1 or number == len(data) - 1:
             _draw_scale_of_scores(one)
     handles = axes[0].get_legend_handles_labels()[0]
     figure.legend(handles=handles, loc="lower center", ncols=len(handles))
-    for one in axes[max(0, len(data) - n_columns) : len(data)]:
-        one.set_xlabel("epoch")
-    axes[0].xaxis.set_major_locator(MaxNLocator(nbins=4, integer=True))
     return figure
+
+
+def _limits(data: Mapping[str, Curves]) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Return the range of epochs and of losses over all models, with a margin."""
+    losses = [found[field] for found in data.values() for field in _LOSSES]
+    finite = np.concatenate([values[np.isfinite(values)] for one in losses for values in (one.low, one.high)])
+    lowest, highest = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
+    n_epochs = max(len(one.mean) for one in losses)
+    x_margin, y_margin = 0.05 * max(n_epochs - 1, 1), 0.05 * (highest - lowest) or 0.5
+    return (1 - x_margin, n_epochs + x_margin), (lowest - y_margin, highest + y_margin)
 
 
 def draw_panel(found: Curves, axes: "Axes") -> None:

@@ -111,45 +111,81 @@ def paired_difference(
     UsageError
         If the metric is none of these.
     """
-    score = _score_named(metric)
-    classes = int(max(pair.labels.max(), pair.first.max(), pair.second.max())) + 1
-    first = confusion_by_subject(pair.labels, pair.first, pair.subjects, classes)
-    second = confusion_by_subject(pair.labels, pair.second, pair.subjects, classes)
-
-    def difference(weights: Floats) -> Floats:
-        return _mean_score(score, first, weights) - _mean_score(score, second, weights)
-
-    return over_subjects(difference, draws, level)
+    n_classes = int(max(pair.labels.max(), pair.first.max(), pair.second.max())) + 1
+    first, second = (
+        draw_confusions(confusion_by_subject(pair.labels, predicted, pair.subjects, n_classes), draws)
+        for predicted in (pair.first, pair.second)
+    )
+    return difference_interval(first, second, metric, level)
 
 
-def score_interval(by_subject: Floats, metric: str, draws: Floats, level: float = 0.95) -> Interval:
-    """Return a model's score, averaged over seeds, with an interval over test subjects.
+@dataclass(frozen=True)
+class DrawnConfusions:
+    """Confusion matrices of one model.
+
+    Attributes
+    ----------
+    whole
+        Of all test subjects, (n_seeds, n_classes, n_classes).
+    drawn
+        Of each draw of them, (n_draws, n_seeds, n_classes, n_classes).
+    n_subjects
+        Number of test subjects.
+    """
+
+    whole: Floats
+    drawn: Floats
+    n_subjects: int
+
+    def scores(self, metric: str) -> tuple[float, Floats]:
+        """Return a key of `CONFUSION_SCORES`, averaged over seeds, of all subjects and of each draw, (n_draws,)."""
+        score = _score_named(metric)
+        return float(score(self.whole).mean()), score(self.drawn).mean(axis=-1)
+
+
+def draw_confusions(by_subject: Floats, draws: Floats) -> DrawnConfusions:
+    """Return the confusion matrices of draws of subjects.
 
     Parameters
     ----------
     by_subject
         What `confusion_by_subject` returns, (n_seeds, n_subjects, n_classes, n_classes).
-    metric, draws, level
-        As for `paired_difference`.
+    draws
+        What `draw_subjects` returns, (n_draws, n_subjects).
+    """
+    drawn = np.tensordot(draws, by_subject, axes=(-1, 1))
+    return DrawnConfusions(by_subject.sum(axis=1), drawn, by_subject.shape[1])
+
+
+def score_interval(model: DrawnConfusions, metric: str, level: float = 0.95) -> Interval:
+    """Return a model's score, averaged over seeds, with an interval over test subjects.
 
     Raises
     ------
     UsageError
         If the metric is no score of predicted classes.
     """
-    score = _score_named(metric)
-    return over_subjects(lambda weights: _mean_score(score, by_subject, weights), draws, level)
+    return _percentile_interval(*model.scores(metric), level, model.n_subjects)
+
+
+def difference_interval(
+    first: DrawnConfusions, second: DrawnConfusions, metric: str, level: float = 0.95
+) -> Interval:
+    """Return score(first) - score(second) with an interval, both on the same draws of the same windows' subjects.
+
+    Raises
+    ------
+    UsageError
+        If the metric is no score of predicted classes.
+    """
+    (mine, my_draws), (other, other_draws) = first.scores(metric), second.scores(metric)
+    return _percentile_interval(mine - other, my_draws - other_draws, level, first.n_subjects)
 
 
 def _score_named(metric: str) -> Callable[[Floats], Floats]:
     if metric not in CONFUSION_SCORES:
         raise unknown_name("score of predicted classes", metric, CONFUSION_SCORES)
     return CONFUSION_SCORES[metric]
-
-
-def _mean_score(score: Callable[[Floats], Floats], by_subject: Floats, weights: Floats) -> Floats:
-    """Return a score over seeds for each vector of weights of the subjects, (..., n_subjects)."""
-    return score(np.tensordot(weights, by_subject, axes=(-1, 1))).mean(axis=-1)
 
 
 def draw_subjects(n_subjects: int, rng: np.random.Generator, n_resamples: int = 2000) -> Floats:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from bench.results.bootstrap import Interval, over_subjects
 
@@ -62,6 +61,8 @@ def rank_pairs(scores: Floats, truth: NDArray[np.bool_], subjects: NDArray[np.in
     scores, truth, subjects
         ``(n_windows,)``: the class's score, whether the window is of the class, and its subject's number from 0.
     """
+    from scipy.sparse import csr_array
+
     n_subjects = int(subjects.max()) + 1
     level = np.unique(scores, return_inverse=True)[1]
     n_levels = int(level.max()) + 1

@@ -12,7 +12,6 @@ from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from bench.errors import RecordError
 
@@ -57,6 +56,8 @@ def friedman(scores: Floats) -> Friedman:
     RecordError
         If a score is missing, or there are fewer than two datasets or three models.
     """
+    from scipy import stats
+
     ranks = _ranks(scores)
     n, k = ranks.shape
     if n < 2 or k < 3:
@@ -82,6 +83,8 @@ def nemenyi_critical_difference(n_models: int, n_datasets: int, alpha: float = 0
     q is the upper alpha quantile of the studentized range of k groups with infinite degrees of freedom,
     divided by the square root of 2 (Demsar 2006, table 5a).
     """
+    from scipy import stats
+
     q = stats.studentized_range.ppf(1 - alpha, n_models, np.inf) / sqrt(2)
     return float(q * sqrt(n_models * (n_models + 1) / (6 * n_datasets)))
 
@@ -135,11 +138,15 @@ def interquartile_mean(scores: Floats) -> Floats:
 
     Scores are (..., n_seeds, n_datasets), the result is (...).
     """
+    from scipy import stats
+
     _refuse_missing(scores, "interquartile mean")
     return np.asarray(stats.trim_mean(scores.reshape(*scores.shape[:-2], -1), 0.25, axis=-1))
 
 
 def _ranks(scores: Floats) -> Floats:
+    from scipy import stats
+
     _refuse_missing(scores, "ranks")
     return stats.rankdata(-np.asarray(scores, dtype=float), axis=1)
 

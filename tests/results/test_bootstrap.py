@@ -114,7 +114,9 @@ def test_whole_subjects_are_drawn() -> None:
 def test_interval_of_a_score_is_that_of_windows_drawn_by_subject() -> None:
     pair = clustered_pair()
     by_subject = bootstrap.confusion_by_subject(pair.labels, pair.second, pair.subjects, 2)
-    fast = bootstrap.score_interval(by_subject, "accuracy", draws(pair, n_resamples=4000))
+    fast = bootstrap.score_interval(
+        bootstrap.draw_confusions(by_subject, draws(pair, n_resamples=4000)), "accuracy"
+    )
     names = np.unique(pair.subjects)
     right = (pair.second == pair.labels).mean(axis=0)
     means = [right[pair.subjects == name].mean() for name in names]  # all subjects have as many windows
@@ -125,7 +127,7 @@ def test_interval_of_a_score_is_that_of_windows_drawn_by_subject() -> None:
 
 def test_a_score_that_is_not_of_classes_is_refused() -> None:
     with pytest.raises(UsageError, match="auroc"):
-        bootstrap.score_interval(np.ones((1, 2, 2, 2)), "auroc", np.ones((5, 2)))
+        bootstrap.score_interval(bootstrap.draw_confusions(np.ones((1, 2, 2, 2)), np.ones((5, 2))), "auroc")
 
 
 @pytest.mark.parametrize(("n_subjects", "few"), [(9, True), (10, False)])

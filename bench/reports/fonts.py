@@ -1,0 +1,53 @@
+"""The fonts of figures: DejaVu Sans as matplotlib brings it, reduced to what labels are written with.
+
+A PDF embeds the glyphs that it shows. To find them fontTools reads the whole font, and for one of 6,000 glyphs with
+rules for a dozen scripts that takes longer than drawing a figure.
+"""
+
+from functools import cache
+from pathlib import Path
+
+from bench.files import atomic_file, cache_root
+
+REDUCED, WHOLE = "DejaVu Sans Labels", "DejaVu Sans"
+"""Names of the reduced fonts, and of the ones that they are made of, which have every other character."""
+
+_FILES = ("DejaVuSans.ttf", "DejaVuSans-Bold.ttf")
+_FAMILY_IDS = (1, 4, 16)
+_CHARACTERS = (
+    *range(0x20, 0x7F),
+    *range(0xA0, 0x180),
+    *range(0x391, 0x3CA),
+    *range(0x2010, 0x2027),
+    *(0x2212, 0x2248, 0x2264, 0x2265),
+)
+
+
+@cache
+def use_reduced_fonts() -> None:
+    """Have matplotlib know the reduced fonts; they are made once and stay in the cache folder."""
+    import matplotlib as mpl
+    from matplotlib import font_manager
+
+    for name in _FILES:
+        path = cache_root() / "fonts" / f"matplotlib-{mpl.__version__}" / name
+        if not path.is_file():
+            _reduce(Path(mpl.get_data_path()) / "fonts" / "ttf" / name, path)
+        font_manager.fontManager.addfont(path)
+
+
+def _reduce(source: Path, target: Path) -> None:
+    from fontTools import subset
+
+    options = subset.Options(layout_features=["kern"], glyph_names=True, notdef_outline=True)
+    options.drop_tables += ["FFTM"]  # a time stamp of FontForge's
+    font = subset.load_font(source, options)
+    subsetter = subset.Subsetter(options)
+    subsetter.populate(unicodes=_CHARACTERS)
+    subsetter.subset(font)
+    names = font["name"]
+    for one in list(names.names):
+        if one.nameID in _FAMILY_IDS:
+            names.setName(REDUCED, one.nameID, one.platformID, one.platEncID, one.langID)
+    with atomic_file(target) as temporary:
+        subset.save_font(font, temporary, options)
