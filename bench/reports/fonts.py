@@ -41,13 +41,13 @@ def _reduce(source: Path, target: Path) -> None:
 
     options = subset.Options(layout_features=["kern"], glyph_names=True, notdef_outline=True)
     options.drop_tables += ["FFTM"]  # a time stamp of FontForge's
-    font = subset.load_font(source, options)
     subsetter = subset.Subsetter(options)
     subsetter.populate(unicodes=_CHARACTERS)
-    subsetter.subset(font)
-    names = font["name"]
-    for one in list(names.names):
-        if one.nameID in _FAMILY_IDS:
-            names.setName(REDUCED, one.nameID, one.platformID, one.platEncID, one.langID)
-    with atomic_file(target) as temporary:
-        subset.save_font(font, temporary, options)
+    with subset.load_font(source, options) as font:
+        subsetter.subset(font)
+        names = font["name"]
+        for one in list(names.names):
+            if one.nameID in _FAMILY_IDS:
+                names.setName(REDUCED, one.nameID, one.platformID, one.platEncID, one.langID)
+        with atomic_file(target) as temporary:
+            subset.save_font(font, temporary, options)
