@@ -26,7 +26,7 @@ MANIFEST = "files.json"
 _MOST_DRAWING = 8
 """Processes that draw; each takes about 100 MB."""
 
-_PRELOAD = (
+PRELOAD = (
     "bench.reports.contents",
     "matplotlib.backends.backend_agg",
     "matplotlib.backends.backend_pdf",
@@ -94,7 +94,7 @@ def _fill(out: Path, report: Path) -> tuple[Contents, list[Path]]:
     n_workers = min(available_cores(), _MOST_DRAWING)
     try:
         # The first process starts when its imports are done; a thread of its own waits for that.
-        with process_pool(n_workers, _PRELOAD) as pool, ThreadPoolExecutor(1) as starter:
+        with process_pool(n_workers, PRELOAD) as pool, ThreadPoolExecutor(1) as starter:
 
             def draw(section: Section) -> None:
                 for figure in section.figures:
