@@ -11,10 +11,8 @@ from hypothesis import settings
 from bench.datasets import registry as dataset_registry
 from bench.models import registry as model_registry
 from bench.processes import fork_server
-from bench.run import fork_server as run_server
-
-# The package's name for it is that of its function.
-drawing = importlib.import_module("bench.reports.render")
+from bench.reports.render import PRELOAD as DRAWING
+from bench.run.fork_server import PRELOAD as TRAINING
 
 # Other work shares the machine: no example fails for being slow. The same examples are tried in every run.
 settings.register_profile("bench", deadline=None, derandomize=True, max_examples=50)
@@ -24,7 +22,7 @@ settings.load_profile("bench")
 @pytest.fixture(scope="session", autouse=True)
 def forked() -> None:
     """Start the tests' one fork server with all imports: whoever asks first decides, and the others would wait."""
-    fork_server([*run_server.PRELOAD, *drawing.PRELOAD])
+    fork_server([*TRAINING, *DRAWING])
 
 
 @pytest.fixture(scope="session")

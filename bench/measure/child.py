@@ -90,7 +90,7 @@ def _load(subject: Subject, connection: Connection) -> "nn.Module":
     before = peak_bytes(subject.device)
     if subject.device == "cpu" and subject.memory_limit_bytes is not None:
         limit_memory(subject.memory_limit_bytes)
-    if subject.device == "cpu" and subject.keeps_memory:
+    if subject.keeps_memory:
         keep_freed_memory()
     started = time.perf_counter()
     model = subject.load()

@@ -56,13 +56,22 @@ def measure(plan: Plan, say: Say, keep: Callable[[EfficiencyRecord], object]) ->
 
 
 def _fit_together(plan: Plan, findings: Mapping[str, Findings]) -> bool:
-    """Tell whether all models' processes, which run the same workload at a time, may keep what they free."""
-    kept = [
-        KEPT[workload.mode]
-        * sum(one.probes[workload].memory_bytes for one in findings.values() if workload in one.probes)
-        for workload in plan.workloads
-    ]
-    return max(kept) <= available_bytes()
+    """Tell whether all models' processes, which run the same workload at a time, may keep what they free.
+
+    They must fit on the machine together, and each within its own limit.
+    """
+    for workload in plan.workloads:
+        kept = {
+            name: KEPT[workload.mode] * one.probes[workload].memory_bytes
+            for name, one in findings.items()
+            if workload in one.probes
+        }
+        limits = {name: plan.subjects[name].memory_limit_bytes for name in kept}
+        if any(limit is not None and kept[name] > limit for name, limit in limits.items()):
+            return False
+        if sum(kept.values()) > available_bytes():
+            return False
+    return True
 
 
 def _keeping_memory(plan: Plan) -> Plan:

@@ -1,7 +1,7 @@
 """What a report contains: its sections, built from records and predictions alone."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -86,7 +86,7 @@ def read_contents(out: Path, tell: Callable[[Section], None] = lambda _: None) -
     sections: list[Section] = []
     main: list[str] = []
 
-    def add(built: Iterable[Section]) -> None:
+    def add(*built: Section) -> None:
         for section in built:
             tell(section)
             sections.append(section)
@@ -102,17 +102,17 @@ def read_contents(out: Path, tell: Callable[[Section], None] = lambda _: None) -
             of_datasets.append(_dataset_section(study, tested[study.dataset], suffix, recipe))
             tell(of_datasets[-1])
         damaged.extend(error for one in tested.values() for error in one.damaged)
-        add([_results_section(suite, tested, suffix, recipe)])
-        add([_significance_section(suite, list(tested.values()), suffix, recipe)])
+        add(_results_section(suite, tested, suffix, recipe))
+        add(_significance_section(suite, list(tested.values()), suffix, recipe))
         sections.extend(of_datasets)
-        add([_ablation_section(out, suite, suffix, recipe)])
-        add([_reproduction_section(suite, suffix, recipe), _setup_section(suite, suffix, recipe)])
+        add(_ablation_section(out, suite, suffix, recipe))
+        add(_reproduction_section(suite, suffix, recipe), _setup_section(suite, suffix, recipe))
         main.extend([f"headline{suffix}", *(f"main-{study.dataset}{suffix}" for study in suite.studies)])
-    add([_other_section(out, comparisons, suites)])
+    add(_other_section(out, comparisons, suites))
     for measured in (efficiency_sections(out), analysis_sections(out, records)):
-        add(measured.sections)
+        add(*measured.sections)
         damaged.extend(measured.damaged)
-    add([_claims_section(out, suites)])
+    add(_claims_section(out, suites))
     shown = tuple(one for one in sections if one.intro)
     return Contents(
         out, tuple(records), tuple(suites), shown, tuple(main), tuple(damaged), tuple(_environments(out))

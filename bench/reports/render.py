@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -90,15 +90,14 @@ def _fill(out: Path, report: Path) -> tuple[Contents, list[Path]]:
     RecordError
         A process that draws died; or as `render`.
     """
-    drawn: dict[str, Future[Future[list[Path]]]] = {}
+    drawn: dict[str, Future[list[Path]]] = {}
     n_workers = min(available_cores(), _MOST_DRAWING)
     try:
-        # The first process starts when its imports are done; a thread of its own waits for that.
-        with process_pool(n_workers, PRELOAD) as pool, ThreadPoolExecutor(1) as starter:
+        with process_pool(n_workers, PRELOAD) as pool:
 
             def draw(section: Section) -> None:
                 for figure in section.figures:
-                    drawn[figure.name] = starter.submit(pool.submit, write_figure, figure, report / "figures")
+                    drawn[figure.name] = pool.submit(write_figure, figure, report / "figures")
 
             contents = read_contents(out, draw)
             files = _write_tables(contents, report / "tables")
@@ -121,16 +120,14 @@ def _write_tables(contents: Contents, folder: Path) -> list[Path]:
     ]
 
 
-def _take_figures(
-    contents: Contents, drawn: Mapping[str, Future[Future[list[Path]]]], files: list[Path]
-) -> Contents:
+def _take_figures(contents: Contents, drawn: Mapping[str, Future[list[Path]]], files: list[Path]) -> Contents:
     """Wait for the figures and add their files; one without room for its labels is left out and told."""
     sections, failed = [], []
     for section in contents.sections:
         figures: list[Figure] = []
         for figure in section.figures:
             try:
-                files.extend(drawn[figure.name].result().result())
+                files.extend(drawn[figure.name].result())
             except LabelsDoNotFitError as error:
                 failed.append(error)
             else:

@@ -127,7 +127,7 @@ def _stamped(figure: "Figure", stamp: str) -> "Bbox":
 
     width, height = figure.get_size_inches()
     middle = 1 + STAMP_IN / 2 / height
-    # Not in bold: every figure's PDF would embed a second font for it, which takes longer than drawing it.
+    # Not in bold: every figure's PDF would embed a second font for it.
     figure.text(0.5, middle, stamp, ha="center", va="center", fontsize=BASE_PT, color=INK)
     return Bbox([[0, 0], [width, height + STAMP_IN]])
 

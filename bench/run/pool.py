@@ -26,6 +26,7 @@ RETRIES = 2
 RETRY_S = 1.0
 LOCKED_RETRY_S = 2.0
 GRACE_S = 5.0
+# How long one fork server after the other may die before the run ends.
 FORK_SERVER_S = 60.0
 # What multiprocessing gives for a process whose fork server died.
 LOST_CODE = 255

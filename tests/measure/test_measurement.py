@@ -158,6 +158,15 @@ def test_too_little_memory_to_keep_what_is_freed_is_told(
     assert efficiency.SHORT_OF_MEMORY in record.warnings
 
 
+def test_memory_is_not_kept_where_it_would_exceed_a_processs_own_limit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(efficiency, "available_bytes", lambda: 2**62)
+    monkeypatch.setattr(efficiency, "KEPT", {"inference": 1e6, "training": 1e6})
+    (record,) = measured(make_plan({"transformer": make_subject(memory_limit_bytes=2**33)}))
+    assert efficiency.SHORT_OF_MEMORY in record.warnings
+
+
 def test_model_that_cannot_be_counted_is_measured_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise efficiency.ModelError("operations cannot be counted")

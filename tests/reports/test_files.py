@@ -1,6 +1,5 @@
 """A report's folder holds that report alone, and one figure that fails does not take the rest with it."""
 
-import importlib
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bench.reports import render
+from bench.reports import contents, render
 from bench.reports.contents import read_contents
 from bench.reports.dot_plot import results_figure
 from bench.reports.figure import Figure
@@ -62,7 +61,7 @@ def crowded(tested: Predicted, name: str) -> Figure:
 def test_a_figure_without_room_is_left_out_and_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_grid(tmp_path, Grid(models=("medmamba",), datasets=("ptb",), n_epochs=1))
 
-    monkeypatch.setattr(importlib.import_module("bench.reports.contents"), "results_figure", crowded)
+    monkeypatch.setattr(contents, "results_figure", crowded)
     report = render(tmp_path, tmp_path / "report")
     page = report.page.read_text(encoding="utf-8")
     assert "no room for label 9 of 9" in page
