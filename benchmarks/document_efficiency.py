@@ -163,8 +163,8 @@ def ratio_text(ratio: Ratio) -> str:
 
 
 def spread(half_width: float | None) -> str:
-    """Return half an interval in percent, nothing where there is none."""
-    return "" if half_width is None else f" ±{max(1, round(100 * half_width))} %"
+    """Return half an interval in percent, nothing where there is none or nothing to it."""
+    return "" if not half_width else f" ±{max(1, round(100 * half_width))} %"
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

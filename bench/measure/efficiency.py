@@ -6,22 +6,17 @@ from dataclasses import asdict, replace
 from datetime import UTC, datetime
 
 from bench.errors import ModelError
-from bench.machine import available_bytes
 from bench.measure.flops import count_flops
+from bench.measure.keeping import SHORT_OF_MEMORY, may_keep
 from bench.measure.machine import Watch
 from bench.measure.parameters import count_parameters
 from bench.measure.plan import Findings, Plan, Say
 from bench.measure.probe import largest_that_fits
 from bench.measure.process import ProcessError
 from bench.measure.timing import RUN_LIMIT_S, time_in_turns
-from bench.measure.workload import Mode, Subject, Workload
+from bench.measure.workload import Subject, Workload
 from bench.models import registry
 from bench.results.efficiency import Condition, EfficiencyRecord, Operations, TaskShape, efficiency_key
-
-KEPT: dict[Mode, float] = {"inference": 2.7, "training": 1.2}
-"""Most that a process was seen to hold when it keeps what it frees, in peaks of memory without that."""
-
-SHORT_OF_MEMORY = "memory is too short for processes to keep what they free: times include fetching it again"
 
 
 def measure(plan: Plan, say: Say, keep: Callable[[EfficiencyRecord], object]) -> None:
@@ -40,7 +35,7 @@ def measure(plan: Plan, say: Say, keep: Callable[[EfficiencyRecord], object]) ->
         watch.look()
     remarks = ()
     if plan.environment.device == "cpu":
-        if _fit_together(plan, findings):
+        if _may_keep(plan, findings):
             plan = _keeping_memory(plan)
         else:
             remarks = (SHORT_OF_MEMORY,)
@@ -55,23 +50,16 @@ def measure(plan: Plan, say: Say, keep: Callable[[EfficiencyRecord], object]) ->
                 keep(_record(plan, name, session, found, done, warnings))
 
 
-def _fit_together(plan: Plan, findings: Mapping[str, Findings]) -> bool:
-    """Tell whether all models' processes, which run the same workload at a time, may keep what they free.
-
-    They must fit on the machine together, and each within its own limit.
-    """
-    for workload in plan.workloads:
-        kept = {
-            name: KEPT[workload.mode] * one.probes[workload].memory_bytes
-            for name, one in findings.items()
-            if workload in one.probes
-        }
-        limits = {name: plan.subjects[name].memory_limit_bytes for name in kept}
-        if any(limit is not None and kept[name] > limit for name, limit in limits.items()):
-            return False
-        if sum(kept.values()) > available_bytes():
-            return False
-    return True
+def _may_keep(plan: Plan, findings: Mapping[str, Findings]) -> bool:
+    """Tell whether all models' processes, which run the same workload at a time, may keep what they free."""
+    return all(
+        may_keep(
+            (plan.subjects[name], found.probes[workload])
+            for name, found in findings.items()
+            if workload in found.probes
+        )
+        for workload in plan.workloads
+    )
 
 
 def _keeping_memory(plan: Plan) -> Plan:

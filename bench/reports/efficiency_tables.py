@@ -204,7 +204,9 @@ def _cell(
     """Return a number with three digits that count and, if there is one, its interval in percent."""
     if value is None:
         return Cell(note=note)
-    spread = "" if low is None or high is None else f" ±{max(1, round(50 * (high - low) / value))}%"
+    spread = ""
+    if low is not None and high is not None and high > low:  # MedMamba's own ratio is 1 in every round
+        spread = f" ±{max(1, round(50 * (high - low) / value))}%"
     return Cell(value, low=low, high=high, text=three_digits(value) + spread, note=note)
 
 

@@ -31,7 +31,7 @@ class ScalingPoint(_Part):
     """One model at one length, in inference.
 
     ``operations`` of one window; ``seconds`` of every run of a batch; ``memory_bytes`` beyond a process without a
-    model. What could not be had is None or empty, and ``message`` says why.
+    model. What could not be had is None or empty, and ``message`` says why, or what else to know of the numbers.
     """
 
     n_times: int

@@ -8,6 +8,7 @@ import pytest
 from bench.analyze import scaling
 from bench.analyze.scaling import ScalingPlan, measure_scaling
 from bench.errors import RecordError
+from bench.measure import keeping
 from bench.measure.child import Loaded
 from bench.measure.probe import Probe
 from bench.measure.process import DoesNotFitError, TookTooLongError
@@ -116,7 +117,7 @@ def test_lengths_are_measured_in_fresh_processes() -> None:
 def test_model_stops_at_its_limit_and_says_so(said: str, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
 
-    def probe(subject: Subject, workload: Workload, *, limit_s: float, at_least_s: float) -> Probe:
+    def probe(subject: Subject, workload: Workload, *, limit_s: float, at_least_s: float = 0.0) -> Probe:
         asked.append(subject.n_times)
         if subject.n_times >= 1024:
             raise BROKEN[said]()
@@ -124,10 +125,30 @@ def test_model_stops_at_its_limit_and_says_so(said: str, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(scaling, "probe", probe)
     (curve,) = measured(make_plan(LENGTHS)).curves
-    assert asked == [128, 256, 512, 1024]
+    assert asked == [128, 128, 256, 256, 512, 512, 1024]
     assert [bool(one.seconds) for one in curve.points] == [True] * 3 + [False] * 3
     assert {one.message for one in curve.points[3:]} == {said}
     assert all(one.operations for one in curve.points)
+
+
+def test_time_is_of_processes_that_keep_memory_and_memory_of_those_that_do_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def probe(subject: Subject, workload: Workload, **_: object) -> Probe:
+        return Probe(workload, Loaded(0.1, 0), (1.0 if subject.keeps_memory else 9.0,), 10)
+
+    monkeypatch.setattr(scaling, "probe", probe)
+    (curve,) = measured(make_plan()).curves
+    assert [(one.seconds, one.memory_bytes, one.message) for one in curve.points] == [((1.0,), 10, "")] * 2
+
+
+def test_too_little_memory_to_keep_is_told_and_stops_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scaling, "probe", at_once)
+    monkeypatch.setattr(keeping, "available_bytes", lambda: -1)
+    record = measured(make_plan())
+    assert [one.seconds for one in record.curves[0].points] == [(0.5,)] * 2
+    (footnote,) = scaling_table(record, "name").footnotes
+    assert footnote == f"transformer: at 32 steps {keeping.SHORT_OF_MEMORY}"
 
 
 def never(*_: object, **__: object) -> Probe:

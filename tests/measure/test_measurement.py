@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from bench.measure import efficiency, memory, timing
+from bench.measure import efficiency, keeping, memory, timing
 from bench.measure.efficiency import key_of, measure
 from bench.measure.plan import Plan
 from bench.measure.workload import Subject, Workload
@@ -152,19 +152,19 @@ def test_lack_of_memory_is_told_from_other_errors(error: Exception, lacks_memory
 def test_too_little_memory_to_keep_what_is_freed_is_told(
     records: dict[str, EfficiencyRecord], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert not any(efficiency.SHORT_OF_MEMORY in record.warnings for record in records.values())
-    monkeypatch.setattr(efficiency, "available_bytes", lambda: -1)
+    assert not any(keeping.SHORT_OF_MEMORY in record.warnings for record in records.values())
+    monkeypatch.setattr(keeping, "available_bytes", lambda: -1)
     (record,) = measured(make_plan({"transformer": make_subject()}))
-    assert efficiency.SHORT_OF_MEMORY in record.warnings
+    assert keeping.SHORT_OF_MEMORY in record.warnings
 
 
 def test_memory_is_not_kept_where_it_would_exceed_a_processs_own_limit(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(efficiency, "available_bytes", lambda: 2**62)
-    monkeypatch.setattr(efficiency, "KEPT", {"inference": 1e6, "training": 1e6})
+    monkeypatch.setattr(keeping, "available_bytes", lambda: 2**62)
+    monkeypatch.setattr(keeping, "KEPT", {"inference": 1e6, "training": 1e6})
     (record,) = measured(make_plan({"transformer": make_subject(memory_limit_bytes=2**33)}))
-    assert efficiency.SHORT_OF_MEMORY in record.warnings
+    assert keeping.SHORT_OF_MEMORY in record.warnings
 
 
 def test_model_that_cannot_be_counted_is_measured_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
