@@ -15,6 +15,7 @@ from tabulate import tabulate
 
 from bench.reports.efficiency_panels import Panel, panels
 from bench.reports.efficiency_tables import three_digits
+from bench.reports.suite import in_paper_order
 from bench.results.efficiency import Mode, read_efficiency
 from bench.results.scaling import ScalingRecord, fit_exponent, read_scaling
 from bench.results.timings import Ratio, summarise
@@ -110,7 +111,8 @@ def wide_table(panel: Panel) -> str:
 def exponent_table(record: ScalingRecord) -> str:
     """Return the fitted exponents with their standard errors."""
     rows = []
-    for curve in record.curves:
+    curves = {curve.model: curve for curve in record.curves}
+    for curve in (curves[model] for model in in_paper_order(curves)):
         fits = [fit_exponent(curve, quantity) for quantity in ("operations", "seconds", "memory")]
         rows.append([curve.model, *("-" if f is None else f"{f.value:.2f} ± {f.error:.2f}" for f in fits)])
     place = record.environment

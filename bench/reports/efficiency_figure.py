@@ -204,17 +204,13 @@ def draw(panel: Panel, found: Sequence[Bubble]) -> "matplotlib.figure.Figure":
 
 def _set_axes(axes: "Axes", panel: Panel, found: Sequence[Bubble]) -> None:
     """Set limits with room for bubbles and labels, and name device and batch."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
-
     rates, scores = [one.windows_per_s for one in found], [one.score.f1 for one in found]
     span = max(math.log10(max(rates) / min(rates)), 0.3)
     axes.set_xscale("log")
     axes.set_xlim(min(rates) / 10 ** (0.14 * span), max(rates) * 10 ** (0.14 * span))
     height = max(max(scores) - min(scores), 1.0)
     axes.set_ylim(min(scores) - 0.15 * height, max(scores) + 0.15 * height)
-    axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axes.xaxis.set_minor_formatter(NullFormatter())
+    style.label_log_axis(axes.xaxis)
     device = textwrap.shorten(panel.key.device_name, 40, placeholder="...")
     threads = f", {panel.key.threads} threads" if panel.key.device == "cpu" else ""
     axes.set_xlabel(f"windows per second, batch {panel.throughput_batch}\n{device}{threads}")

@@ -159,6 +159,7 @@ def _set_axes(axes: "Axes", title: str, lengths: Sequence[int]) -> None:
 
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
+    style.label_log_axis(axes.yaxis)
     axes.set_xticks(lengths, [str(one) for one in lengths], rotation=45)
     axes.xaxis.set_minor_locator(NullLocator())
     axes.set_xlabel("steps of a window")

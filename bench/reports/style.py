@@ -14,6 +14,7 @@ from bench.files import atomic_file
 from bench.reports import fonts
 
 if TYPE_CHECKING:
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
     from matplotlib.transforms import Bbox
 
@@ -95,6 +96,15 @@ def new_figure(width_in: float, height_in: float) -> "Figure":
     figure = Figure(figsize=(width_in, height_in), layout="constrained")
     FigureCanvasAgg(figure)
     return figure
+
+
+def label_log_axis(axis: "Axis") -> None:
+    """Label a logarithmic axis with plain numbers; matplotlib itself would write formulas, which this style does not set."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def save_figure(figure: "Figure", folder: Path, name: str, stamp: str = "") -> list[Path]:

@@ -244,6 +244,14 @@ def test_figure_draws_every_model_in_every_panel() -> None:
     assert "exponent 1.00" in scaling_figure(record, "name").alt
 
 
+def test_axes_are_labelled_with_plain_numbers(tmp_path: Path) -> None:
+    figure = scaling_figure(make_record(make_curve("transformer", lambda n: float(n**2))), "name")
+    figure.write(tmp_path)
+    text = (tmp_path / "name.svg").read_text(encoding="utf-8")
+    assert "mathdefault" not in text
+    assert ">1000</text>" in text
+
+
 def test_lines_differ_in_more_than_colour() -> None:
     looks = [line_look(number, f"model {number}") for number in range(12)]
     assert len({(look["marker"], look["linestyle"]) for look in looks}) == 12
