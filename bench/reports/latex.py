@@ -8,6 +8,7 @@ characters.
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from itertools import groupby
 
 from bench.reports.formats import number
@@ -56,13 +57,14 @@ _WIDTHS = {".": 0.25, ",": 0.25, " ": 0.25, "-": 0.4, "±": 0.9, "[": 0.33, "]":
 """Widths of characters of Times in em, where they are not a digit's half."""
 
 
+_TO_ESCAPE = re.compile("-(?=-)|" + "|".join(map(re.escape, _SPECIAL)))
 _LAST_GLYPH, _NO_GLYPH = 0x17F, "ĦħĸĿŀŉŦŧſ"
 """Up to where pdflatex's T1 fonts have letters, but for these: tried one by one."""
 
 
 def latex_escape(text: str) -> str:
     """Return a text that LaTeX sets as it reads; a character that pdflatex's fonts lack becomes its code."""
-    escaped = re.sub("-(?=-)|" + "|".join(map(re.escape, _SPECIAL)), _escaped, text)
+    escaped = _TO_ESCAPE.sub(_escaped, text)
     return "".join(one if _has_glyph(one) else f"{{[}}U+{ord(one):04X}]" for one in escaped)
 
 
@@ -193,6 +195,7 @@ def _width(table: Table, points: float, separation: float) -> float:
     return points * (label + sum(widest)) + 2 * separation * (len(widest) + 1)
 
 
+@lru_cache(maxsize=10_000)  # most cells of a report say what others say, and each is tried at several sizes
 def _em(text: str) -> float:
     return sum(_WIDTHS.get(one, 0.72 if one.isupper() else 0.5) for one in text)
 

@@ -99,7 +99,7 @@ def new_figure(width_in: float, height_in: float) -> "Figure":
 
 
 def label_log_axis(axis: "Axis") -> None:
-    """Label a logarithmic axis with plain numbers; matplotlib itself would write formulas, which this style does not set."""
+    """Label a logarithmic axis with plain numbers; matplotlib itself would write formulas, not set in this style."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))

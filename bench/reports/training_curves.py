@@ -90,8 +90,6 @@ def _title(study: Study, model: str) -> str:
 
 def draw(data: Mapping[str, Curves]) -> "matplotlib.figure.Figure":
     """Draw one panel for each model, under its title."""
-    from matplotlib.ticker import MaxNLocator
-
     n_rows = ceil(len(data) / _COLUMNS)
     n_columns = min(_COLUMNS, len(data))
     height = 0.6 + 1.35 * n_rows
@@ -104,17 +102,12 @@ def draw(data: Mapping[str, Curves]) -> "matplotlib.figure.Figure":
     axes = figure.subplots(n_rows, n_columns, squeeze=False).ravel()
     for one in axes[len(data) :]:
         one.remove()
-    x_limits, y_limits = _limits(data)
+    scale = _scale(data)
     for number, ((title, found), one) in enumerate(zip(data.items(), axes, strict=False)):
-        # Set, not shared: axes that share a scale look at all others for every line that is added.
-        one.set(xlim=x_limits, ylim=y_limits)
-        one.xaxis.set_major_locator(MaxNLocator(nbins=4, integer=True))
+        is_lowest, is_first = number >= len(data) - n_columns, number % n_columns == 0
+        _draw_scale(scale, one, with_epochs=is_lowest, with_losses=is_first)
         draw_panel(found, one)
         one.set_title(title, y=1.0)
-        is_lowest, is_first = number >= len(data) - n_columns, number % n_columns == 0
-        one.tick_params(labelbottom=is_lowest, labelleft=is_first)
-        one.set_xlabel("epoch" if is_lowest else "")
-        one.set_ylabel("loss (nats)" if is_first else "")
         if number % n_columns == n_columns - 1 or number == len(data) - 1:
             _draw_scale_of_scores(one)
     handles = axes[0].get_legend_handles_labels()[0]
@@ -122,14 +115,51 @@ def draw(data: Mapping[str, Curves]) -> "matplotlib.figure.Figure":
     return figure
 
 
-def _limits(data: Mapping[str, Curves]) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Return the range of epochs and of losses over all models, with a margin."""
+@dataclass(frozen=True)
+class _Scale:
+    """The range of epochs and of losses that all panels show, with the lines of their grid."""
+
+    x_limits: tuple[float, float]
+    y_limits: tuple[float, float]
+    epochs: NDArray[np.float64]
+    losses: NDArray[np.float64]
+
+
+def _scale(data: Mapping[str, Curves]) -> _Scale:
+    """Return the scale of all models, with a margin."""
+    from matplotlib.ticker import MaxNLocator
+
     losses = [found[field] for found in data.values() for field in _LOSSES]
     finite = np.concatenate([values[np.isfinite(values)] for one in losses for values in (one.low, one.high)])
     lowest, highest = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
     n_epochs = max(len(one.mean) for one in losses)
     x_margin, y_margin = 0.05 * max(n_epochs - 1, 1), 0.05 * (highest - lowest) or 0.5
-    return (1 - x_margin, n_epochs + x_margin), (lowest - y_margin, highest + y_margin)
+    x_limits, y_limits = (1 - x_margin, n_epochs + x_margin), (lowest - y_margin, highest + y_margin)
+    x_ticks, y_ticks = (
+        MaxNLocator(nbins=4, integer=True).tick_values(*x_limits),
+        MaxNLocator(nbins=5).tick_values(*y_limits),
+    )
+    return _Scale(x_limits, y_limits, _within(x_ticks, x_limits), _within(y_ticks, y_limits))
+
+
+def _within(ticks: NDArray[np.float64], limits: tuple[float, float]) -> NDArray[np.float64]:
+    return ticks[(ticks >= limits[0]) & (ticks <= limits[1])]
+
+
+def _draw_scale(scale: _Scale, axes: "Axes", *, with_epochs: bool, with_losses: bool) -> None:
+    """Draw the grid of a panel, and ticks where they are labelled.
+
+    Ticks take longest of all to draw, and axes that share their scale look at all others for every line that is added.
+    """
+    axes.set(xlim=scale.x_limits, ylim=scale.y_limits)
+    axes.set_xticks(scale.epochs if with_epochs else [])
+    axes.set_yticks(scale.losses if with_losses else [])
+    axes.grid(visible=False)
+    look = {"colors": style.GRID, "linewidth": 0.5, "zorder": 0.5}
+    axes.vlines(scale.epochs, *scale.y_limits, **look)
+    axes.hlines(scale.losses, *scale.x_limits, **look)
+    axes.set_xlabel("epoch" if with_epochs else "")
+    axes.set_ylabel("loss (nats)" if with_losses else "")
 
 
 def draw_panel(found: Curves, axes: "Axes") -> None:

@@ -3,6 +3,8 @@
 Source: the published tables (`published.py`) alone. All remarks are computed; none says why a number is so.
 """
 
+from functools import cache
+
 from bench.results import published
 from bench.results.claim_checks import f1_bound, strongest_rival
 from bench.results.published import PublishedScore
@@ -48,8 +50,7 @@ def _not_best(score: PublishedScore) -> str:
 
 def _wrong_mark(score: PublishedScore) -> str:
     """Remark on a mark for the best of the row that the row's numbers contradict, either way."""
-    row = [cell for cell in published.main_results() if _row(cell) == _row(score)]
-    best = max(cell.mean for cell in row)
+    best = _best_means()[score.dataset, score.metric]
     if score.bold == (score.mean == best):
         return ""
     return (
@@ -57,5 +58,11 @@ def _wrong_mark(score: PublishedScore) -> str:
     )
 
 
-def _row(score: PublishedScore) -> tuple[str, str]:
-    return score.dataset, score.metric
+@cache
+def _best_means() -> dict[tuple[str, str], float]:
+    """Return the highest printed mean of every row of the main tables."""
+    best: dict[tuple[str, str], float] = {}
+    for cell in published.main_results():
+        row = cell.dataset, cell.metric
+        best[row] = max(cell.mean, best.get(row, cell.mean))
+    return best
