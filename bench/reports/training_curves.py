@@ -142,7 +142,8 @@ def _scale(data: Mapping[str, Curves]) -> _Scale:
     return _Scale(x_limits, y_limits, _within(x_ticks, x_limits), _within(y_ticks, y_limits))
 
 
-def _within(ticks: NDArray[np.float64], limits: tuple[float, float]) -> NDArray[np.float64]:
+def _within(locations: Sequence[float], limits: tuple[float, float]) -> NDArray[np.float64]:
+    ticks = np.asarray(locations)
     return ticks[(ticks >= limits[0]) & (ticks <= limits[1])]
 
 
