@@ -138,12 +138,8 @@ def _timed(subject: Subject, point: ScalingPoint, plan: ScalingPlan, deadline: f
         return point.model_copy(update={"message": f"{stop}batch {plan.batch} does not fit in memory"})
     except ProcessError as error:
         return point.model_copy(update={"message": f"{stop}{error}"})
+    is_short = subject.device == "cpu" and not keeps
+    message = f"at {point.n_times} steps {SHORT_OF_MEMORY}" if is_short else ""
     return point.model_copy(
-        update={
-            "seconds": timed.seconds,
-            "memory_bytes": found.memory_bytes,
-            "message": ""
-            if keeps or subject.device != "cpu"
-            else f"at {point.n_times} steps {SHORT_OF_MEMORY}",
-        }
+        update={"seconds": timed.seconds, "memory_bytes": found.memory_bytes, "message": message}
     )
