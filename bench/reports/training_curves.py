@@ -97,7 +97,7 @@ def draw(data: Mapping[str, Curves]) -> "matplotlib.figure.Figure":
     # Equal panels need no search for a layout, which takes as long as drawing them.
     figure.set_layout_engine(None)
     figure.subplots_adjust(
-        left=0.06, right=0.94, bottom=0.6 / height, top=1 - 0.2 / height, wspace=0.08, hspace=0.28
+        left=0.08, right=0.94, bottom=0.6 / height, top=1 - 0.2 / height, wspace=0.08, hspace=0.28
     )
     axes = figure.subplots(n_rows, n_columns, squeeze=False).ravel()
     for one in axes[len(data) :]:

@@ -1,9 +1,12 @@
 """Figures are drawn from data that can be checked, and are the same bytes every time."""
 
 import hashlib
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
+import matplotlib.figure
 import numpy as np
 import pytest
 
@@ -21,7 +24,8 @@ from bench.reports.style import figure_style, new_figure, save_figure
 from bench.reports.subject_figure import strips, subject_figure
 from bench.reports.subject_scores import Reliability
 from bench.reports.suite import Suite, make_suites
-from bench.reports.training_curves import curves, curves_figure
+from bench.reports.training_curves import Curve, curves, curves_figure
+from bench.reports.training_curves import draw as draw_curves
 from bench.results.aggregate import compare
 from bench.results.store import read_all
 from tests.reports.grids import ABLATIONS, Grid, write_grid
@@ -67,6 +71,29 @@ def test_every_figure_has_three_files_with_the_same_bytes_twice(full: Path, tmp_
     first = digests(tmp_path / "one")
     assert len(first) == 8 * 3
     assert first == digests(tmp_path / "two")
+
+
+def test_nothing_is_cut_at_the_edges(full: Path) -> None:
+    for figure in all_figures(full):
+        assert_nothing_is_cut(figure.name, figure.draw)
+
+
+def test_scale_of_losses_has_room_for_long_numbers() -> None:
+    """Ticks of 13.5 and 1.05 are as wide as losses get."""
+    for low, high in ((12.5, 14.0), (0.95, 1.5)):
+        loss, score = (Curve(values, values, values) for values in (np.linspace(low, high, 3), np.zeros(3)))
+        data = {"transformer": {"train_loss": loss, "val_loss": loss, "val_f1": score}}
+        assert_nothing_is_cut("curves", partial(draw_curves, data))
+
+
+def assert_nothing_is_cut(name: str, draw: Callable[[], matplotlib.figure.Figure]) -> None:
+    with figure_style():
+        drawn = draw()
+        drawn.canvas.draw()
+        bounds = drawn.get_tightbbox()
+    width, height = drawn.get_size_inches()
+    over = max(-bounds.x0, -bounds.y0, bounds.x1 - width, bounds.y1 - height)
+    assert over < 0.01, f"{name}: {over:.2f} inches lie outside the picture"
 
 
 def test_figures_say_in_words_what_they_show(full: Path) -> None:
