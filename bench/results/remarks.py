@@ -3,8 +3,6 @@
 Source: the published tables (`published.py`) alone. All remarks are computed; none says why a number is so.
 """
 
-from functools import cache
-
 from bench.results import published
 from bench.results.claim_checks import f1_bound, strongest_rival
 from bench.results.published import PublishedScore
@@ -50,19 +48,10 @@ def _not_best(score: PublishedScore) -> str:
 
 def _wrong_mark(score: PublishedScore) -> str:
     """Remark on a mark for the best of the row that the row's numbers contradict, either way."""
-    best = _best_means()[score.dataset, score.metric]
+    row = (published.lookup(score.dataset, model, score.metric) for model in published.models())
+    best = max(cell.mean for cell in row if cell is not None)
     if score.bold == (score.mean == best):
         return ""
     return (
         f"{'marked' if score.bold else 'not marked'} as the best of its row, whose highest mean is {best:.2f}"
     )
-
-
-@cache
-def _best_means() -> dict[tuple[str, str], float]:
-    """Return the highest printed mean of every row of the main tables."""
-    best: dict[tuple[str, str], float] = {}
-    for cell in published.main_results():
-        row = cell.dataset, cell.metric
-        best[row] = max(cell.mean, best.get(row, cell.mean))
-    return best
