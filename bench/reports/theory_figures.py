@@ -39,6 +39,8 @@ def draw(check: Check) -> "matplotlib.figure.Figure":
 
 def draw_panel(curves: Sequence[Curve], axes: "Axes") -> None:
     """Draw lines with their bands, the legend below."""
+    if all(float(x).is_integer() for curve in curves for x in curve.x):
+        axes.locator_params(axis="x", integer=True)  # no dimension or length is half a one
     for number, curve in enumerate(curves):
         colour, line, marker = _LOOKS[number % len(_LOOKS)]
         shown = marker if len(curve.x) <= _FEW else ""
