@@ -91,13 +91,10 @@ def _draw_index(axes: "Axes", records: Sequence[CentralizationRecord], index: In
 
 def _set_log_axis(axes: "Axes") -> None:
     """Scale the axis of the dynamic index, which spans two decades, with plain numbers at few ticks."""
-    from matplotlib.ticker import NullFormatter
-
     axes.set_xscale("log")
+    style.label_log_axis(axes.xaxis)
     low, high = axes.get_xlim()
     axes.set_xticks([one for one in _TICKS if low <= one <= high], minor=False)
-    axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
-    axes.xaxis.set_minor_formatter(NullFormatter())
 
 
 def _look(choice: Choice) -> dict[str, Any]:

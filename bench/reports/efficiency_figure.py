@@ -190,9 +190,9 @@ def draw(panel: Panel, found: Sequence[Bubble]) -> "matplotlib.figure.Figure":
     _draw_front(axes, front, scale)
     for one in found:
         area = one.n_parameters * scale
-        height = 2 - 0.5 * area / LARGEST_AREA_PT2  # large ones lie below, as they would hide small ones
+        zorder = 2 - 0.5 * area / LARGEST_AREA_PT2  # large ones lie below, as they would hide small ones
         look = bubble_look(one.model, one.score)
-        axes.scatter(one.windows_per_s, one.score.f1, s=area, zorder=height, **look)
+        axes.scatter(one.windows_per_s, one.score.f1, s=area, zorder=zorder, **look)
     texts = [
         axes.text(0, 0, one.model, fontsize=LABEL_PT, fontweight="bold" if one.model == OURS else "normal")
         for one in found
