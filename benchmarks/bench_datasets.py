@@ -18,9 +18,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from bench.datasets.formats.npy_stream import NpyStream
 from bench.datasets.loading import read_scaled
 from bench.datasets.normalisation import normalise_windows
-from bench.datasets.npy_stream import NpyStream
 from bench.train.part import Part
 
 N_TIMES, N_CHANNELS, BATCH_SIZE = 256, 19, 128

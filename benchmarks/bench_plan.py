@@ -18,7 +18,7 @@ from datetime import datetime
 from pathlib import Path
 from statistics import mean, median
 
-from bench.datasets.cohort import demo_root, ensure_demo
+from bench.datasets.simulate.cohort import demo_root, ensure_demo
 from bench.plan.cost import likeness
 from bench.plan.data import check_all
 from bench.plan.grid import Request, plan

@@ -9,7 +9,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.reports.grids import ABLATIONS, PAPER_MODELS, Grid, write_grid
+from tests.report.grids import ABLATIONS, PAPER_MODELS, Grid, write_grid
 
 DATASETS = ("ptb", "ptb-xl", "adftd", "apava", "sleep-edf", "uci-har")
 SEEDS = (41, 42, 43, 44, 45)
@@ -37,7 +37,7 @@ def main(out: Path) -> int:
     """Render the report and print what it took."""
     write_whole_grid(out)
     clock, processor = time.perf_counter(), time.process_time()
-    from bench.reports import render
+    from bench.report import render
 
     report = render(out, out / "report")
     seconds, used = time.perf_counter() - clock, time.process_time() - processor

@@ -11,8 +11,14 @@ from hypothesis import settings
 from bench.datasets import registry as dataset_registry
 from bench.models import registry as model_registry
 from bench.processes import fork_server
-from bench.reports.render import PRELOAD as DRAWING
+from bench.report.write import PRELOAD as DRAWING
 from bench.run.fork_server import PRELOAD as TRAINING
+
+pytest_plugins = [
+    "tests.fixtures.paper_source",
+    "tests.fixtures.results_folders",
+    "tests.fixtures.trained_cells",
+]
 
 # Other work shares the machine: no example fails for being slow. The same examples are tried in every run.
 settings.register_profile("bench", deadline=None, derandomize=True, max_examples=50)

@@ -9,8 +9,8 @@ import click
 from bench.cli.options import default_data, default_results, out_option
 
 if TYPE_CHECKING:
-    from bench.reports.figure import Figure
-    from bench.reports.table import Table
+    from bench.render.figure import Figure
+    from bench.render.table import Table
     from bench.results.record import Record
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -73,7 +73,7 @@ def chosen_groups(
         The data are missing or unusable.
     """
     from bench import datasets
-    from bench.analyze.trained import alike, trained_cells
+    from bench.analyses.trained import alike, trained_cells
     from bench.errors import RecordError
 
     register_own(data)
@@ -95,7 +95,7 @@ def chosen_cells(
     results: Path, model: str, dataset: str, data: Path | None, recipe: str | None
 ) -> "list[Record]":
     """Return the first of `chosen_groups`; say on stderr what it is where there are others."""
-    from bench.results.analysed import AnalysedCells
+    from bench.analyses.analysed import AnalysedCells
 
     first, *others = chosen_groups(results, model, dataset, data, recipe)
     if others:
@@ -115,7 +115,7 @@ def root_for(records: Sequence["Record"], data: Path | None) -> Path:
     if data is not None:
         return data
     if all(record.data.kind == "simulated" for record in records):
-        from bench.datasets.cohort import demo_root
+        from bench.datasets.simulate.cohort import demo_root
 
         return demo_root()
     return default_data()
@@ -128,8 +128,8 @@ def results_folder(out: Path | None) -> Path:
 
 def show(tables: Sequence["Table"], figures: Sequence["Figure"], folder: Path) -> None:
     """Print tables, and write them and the figures below a folder."""
-    from bench.reports.files import write_report
-    from bench.reports.formats import to_console
+    from bench.render.files import write_report
+    from bench.render.formats import to_console
 
     for table in tables:
         click.echo(to_console(table))

@@ -8,7 +8,7 @@ import click
 from bench.cli.options import data_option, default_data, out_option, report_folder
 
 if TYPE_CHECKING:
-    from bench.results.centralization import CentralizationRecord
+    from bench.analyses.centralization.record import CentralizationRecord
 
 
 @click.command("centralization")
@@ -34,8 +34,8 @@ def command(out: Path | None, data: Path | None, datasets: str, simulated: bool,
     bench analyze centralization --data DIR
     bench analyze centralization --datasets ptb-xl,weather --data DIR
     """
+    from bench.analyses.centralization.report import centralization_report
     from bench.cli.analyses import results_folder, show
-    from bench.reports.centralization import centralization_report
 
     measure_all(results_folder(out), data, datasets, simulated=simulated, **options)
     show(*centralization_report(results_folder(out)), report_folder(out))
@@ -52,11 +52,11 @@ def measure_all(
         A dataset asked for by name cannot be used, or there is none at all.
     """
     from bench import datasets
-    from bench.analyze.centralization import WEATHER, run_dataset, run_weather
-    from bench.datasets.cohort import demo_root, ensure_demo
+    from bench.analyses.centralization.compute import WEATHER, run_dataset, run_weather
+    from bench.analyses.centralization.record import write_centralization
+    from bench.datasets.simulate.cohort import demo_root, ensure_demo
     from bench.errors import DataError
     from bench.plan.select import parse_names
-    from bench.results.centralization import write_centralization
     from bench.results.store import require_writable
 
     require_writable(out)

@@ -20,8 +20,8 @@ def command(dataset: str, data: Path | None, recipe: str | None, out: Path | Non
     bench analyze channel-mixing
     bench analyze channel-mixing --dataset ptb-xl --data DIR --out results
     """
-    from bench.analyze.channel_mixing import run
-    from bench.reports.channel_mixing import mixing_figure, mixing_table
+    from bench.analyses.channel_mixing.compute import run
+    from bench.analyses.channel_mixing.report import mixing_figure, mixing_table
 
     results = results_folder(out)
     records = chosen_cells(results, model, dataset, data, recipe)

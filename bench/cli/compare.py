@@ -22,7 +22,7 @@ def command(first: Path, second: Path, show_all: bool) -> None:
     """
     from tabulate import tabulate
 
-    from bench.results.compare_sets import compare_sets
+    from bench.studies.compare_sets import compare_sets
 
     lines = compare_sets(first, second)
     shown = [line for line in lines if show_all or line.kind != "equal"]

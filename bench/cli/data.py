@@ -123,7 +123,7 @@ def fetch(name: str, data: Path | None, yes: bool, replace: bool, base_address: 
     \b
     bench data fetch ptb-xl --data DIR
     """
-    from bench.datasets import fetch as fetching
+    from bench.datasets.fetch import fetch as fetching
 
     root = data or default_data()
     plan = fetching.plan(name, root, base_address=base_address)
@@ -177,7 +177,7 @@ def simulate(
     \b
     bench data simulate uci-har --subjects 10 --seconds 20 --data DIR
     """
-    from bench.datasets.cohort import simulate as write
+    from bench.datasets.simulate.cohort import simulate as write
 
     root = data or default_data()
     for name in _chosen(names, root):
@@ -196,7 +196,7 @@ def import_folder(source: Path, data: Path | None, name: str | None, hz: float |
     \b
     bench data import FOLDER --data DIR
     """
-    from bench.datasets import transfer
+    from bench.datasets.own import transfer
     from bench.errors import UsageError
 
     if (name is None) != (hz is None):
@@ -219,7 +219,7 @@ def export(name: str, target: Path, data: Path | None) -> None:
     bench data export ptb-xl FOLDER --data DIR
     """
     from bench import datasets
-    from bench.datasets import transfer
+    from bench.datasets.own import transfer
 
     root = data or default_data()
     datasets.register_imported(root)
@@ -239,7 +239,7 @@ def clean(names: tuple[str, ...], keep_current: bool, yes: bool) -> None:
     bench data clean --keep-current
     bench data clean ptb-xl --yes
     """
-    from bench.datasets.stored import remove, stored
+    from bench.datasets.cache.stored import remove, stored
     from bench.errors import unknown_name
 
     kept = ("in use", "unknown") if keep_current else ()

@@ -41,9 +41,9 @@ def command(
     bench analyze embedding
     bench analyze embedding --models medmamba,patchtst --datasets uci-har --data DIR --out results
     """
-    from bench.analyze.embedding import run
+    from bench.analyses.embedding.compute import run
+    from bench.analyses.embedding.report import embedding_report
     from bench.cli.measuring import say
-    from bench.reports.embedding import embedding_report
 
     results = results_folder(out)
     for records in _chosen(results, models, datasets, data, recipe):

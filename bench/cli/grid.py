@@ -81,7 +81,7 @@ def ready_data(request: Request, data: Path | None) -> Path:
     """Return the folder of the datasets; a preset on simulated data gets its cohorts simulated first."""
     if data is not None or not request.preset.simulated:
         return data or default_data()
-    from bench.datasets.cohort import demo_root, ensure_demo
+    from bench.datasets.simulate.cohort import demo_root, ensure_demo
 
     for name in request.datasets:
         if ensure_demo(name):

@@ -11,16 +11,16 @@ from bench.cli.options import default_data
 from bench.errors import BenchError, UsageError, unknown_name
 from bench.models import registry as models
 from bench.plan.request import chosen_names
-from bench.results.efficiency import Width
+from bench.results.efficiency_record import Width
 from bench.settings import preset
 
 if TYPE_CHECKING:
-    from bench.analyze.scaling import ScalingPlan
+    from bench.analyses.scaling.compute import ScalingPlan
     from bench.measure.plan import Plan
     from bench.measure.request import Measurement, Place
     from bench.measure.workload import Workload
-    from bench.reports.figure import Figure
-    from bench.reports.table import Table
+    from bench.render.figure import Figure
+    from bench.render.table import Table
 
 ALSO_MEASURED = "medformer-latest"
 ANCHOR = "medmamba"
@@ -142,7 +142,7 @@ def measure_and_report(out: Path, report: Path, measurement: "Measurement") -> N
 def measure_and_write(out: Path, plans: "Sequence[Plan]") -> None:
     """Measure and write the records."""
     from bench.measure.exclusive import measuring
-    from bench.results.efficiency import write_efficiency
+    from bench.results.efficiency_record import write_efficiency
     from bench.results.store import require_writable
 
     require_writable(out)
@@ -178,7 +178,7 @@ def _missing(
     """Return the plan of what is not among the records of a folder, None where all is."""
     from bench.measure.efficiency import key_of
     from bench.measure.request import Measurement
-    from bench.results.efficiency import read_efficiency
+    from bench.results.efficiency_record import read_efficiency
 
     sizes = preset(preset_name).efficiency
 
@@ -202,9 +202,9 @@ def _missing(
 
 def scaling_and_report(out: Path, report: Path, plan: "ScalingPlan") -> None:
     """Measure over lengths, write the record, print the table and write the report's files."""
-    from bench.analyze.scaling import measure_scaling
+    from bench.analyses.scaling.compute import measure_scaling
+    from bench.analyses.scaling.record import write_scaling
     from bench.measure.exclusive import measuring
-    from bench.results.scaling import write_scaling
     from bench.results.store import require_writable
 
     require_writable(out)
@@ -221,7 +221,7 @@ def scaling_plan_of(options: Mapping[str, Any], data: Path | None) -> "ScalingPl
     UsageError
         A name is unknown or a value cannot be used; the message offers the nearest.
     """
-    from bench.analyze.scaling import ScalingPlan
+    from bench.analyses.scaling.compute import ScalingPlan
     from bench.measure.request import subject_of, task_of
 
     datasets.register_imported(data or default_data())
@@ -250,7 +250,7 @@ def say(line: str) -> None:
 
 def show(out: Path, folder: Path) -> None:
     """Print the tables of a results folder's efficiency records, write them and the figures."""
-    from bench.reports.efficiency import efficiency_report
+    from bench.analyses.efficiency.report import efficiency_report
 
     report = efficiency_report(out)
     for error in report.damaged:
@@ -260,14 +260,14 @@ def show(out: Path, folder: Path) -> None:
 
 def show_scaling(out: Path, folder: Path) -> None:
     """Print the tables of a results folder's scaling records, write them and the figures."""
-    from bench.reports.scaling import scaling_report
+    from bench.analyses.scaling.report import scaling_report
 
     _print_and_write(*scaling_report(out), folder)
 
 
 def _print_and_write(tables: "Sequence[Table]", figures: "Sequence[Figure]", folder: Path) -> None:
-    from bench.reports.files import write_report
-    from bench.reports.formats import to_console
+    from bench.render.files import write_report
+    from bench.render.formats import to_console
 
     for table in tables:
         click.echo(to_console(table))

@@ -35,11 +35,11 @@ def command(
     bench run --models medmamba --datasets ptb-xl --set channel_dropout=0
     bench analyze missing-sensors --dataset ptb-xl --recipe published
     """
-    from bench.analyze.missing_sensors import Settings, run
+    from bench.analyses.missing_sensors.compute import Settings, run
+    from bench.analyses.missing_sensors.record import write_missing_sensors
+    from bench.analyses.missing_sensors.report import missing_sensors_figure, missing_sensors_table
     from bench.models import registry
     from bench.plan.select import parse_names
-    from bench.reports.missing_sensors import missing_sensors_figure, missing_sensors_table
-    from bench.results.missing_sensors import write_missing_sensors
     from bench.run.environment import resolve_device
 
     results = results_folder(out)

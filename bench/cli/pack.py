@@ -33,7 +33,7 @@ def command(out: Path | None, archive: Path, verify: bool) -> None:
         return
     from tempfile import TemporaryDirectory
 
-    from bench.reports import render
+    from bench.report import render
 
     results = out or default_results()
     with TemporaryDirectory() as report:

@@ -22,8 +22,8 @@ def command(out: Path | None, report: Path | None) -> None:
 
 def render_and_print(out: Path, report: Path) -> None:
     """Render a report; print its main tables, what was left out, and where the rest is."""
-    from bench.reports import render
-    from bench.reports.formats import to_console
+    from bench.render.formats import to_console
+    from bench.report import render
 
     rendered = render(out, report)
     for table in rendered.tables:

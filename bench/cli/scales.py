@@ -32,9 +32,9 @@ def command(
     bench analyze scales
     bench analyze scales --dataset apava --data DIR --out results
     """
-    from bench.analyze.scales import Settings, run
-    from bench.reports.scales import scales_figure, scales_tables
-    from bench.results.scales import write_scales
+    from bench.analyses.scales.compute import Settings, run
+    from bench.analyses.scales.record import write_scales
+    from bench.analyses.scales.report import scales_figure, scales_tables
     from bench.run.environment import resolve_device
 
     results = results_folder(out)

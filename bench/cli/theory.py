@@ -9,7 +9,7 @@ from bench.cli.analyses import cells_options, chosen_cells, register_own, result
 from bench.cli.options import report_folder
 
 if TYPE_CHECKING:
-    from bench.analyze.theory import Trained
+    from bench.analyses.theory.compute import Trained
 
 
 @click.command("theory")
@@ -29,10 +29,10 @@ def command(
     bench analyze theory
     bench analyze theory --datasets ptb-xl --data DIR --out results
     """
-    from bench.analyze.theory import run
+    from bench.analyses.theory.compute import run
+    from bench.analyses.theory.report import theory_report, to_text
     from bench.cli.measuring import say
-    from bench.reports.files import write_report
-    from bench.reports.theory import theory_report, to_text
+    from bench.render.files import write_report
 
     results = results_folder(out)
     record = run(results, _trained(results, model, datasets, data, recipe), say)
@@ -45,7 +45,7 @@ def command(
 def _trained(
     results: Path, model: str, text: str | None, data: Path | None, recipe: str | None
 ) -> "list[Trained]":
-    from bench.analyze.theory import Trained
+    from bench.analyses.theory.compute import Trained
     from bench.datasets import registry
     from bench.plan.select import parse_names
     from bench.results.store import read_all

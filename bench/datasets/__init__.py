@@ -1,8 +1,8 @@
 """Datasets: read, cut, split and loaded by name."""
 
-from bench.datasets.cache import find_prepared
+from bench.datasets.cache.entry import find_prepared
+from bench.datasets.cache.prepare import prepare
 from bench.datasets.loading import load
-from bench.datasets.prepare import prepare
 from bench.datasets.registry import (
     DatasetEntry,
     entry,

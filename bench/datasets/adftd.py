@@ -128,7 +128,7 @@ def cut(folder: Path, record: SourceRecord) -> Cut:
     DamagedRecord
         The recording is missing, damaged, or not as published: 19 named channels at 500 Hz.
     """
-    from bench.datasets.eeglab import read_set
+    from bench.datasets.formats.eeglab import read_set
 
     recording = read_set(folder, record.paths[0])
     file_name = Path(record.paths[0]).name

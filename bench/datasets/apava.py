@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.datasets.contract import Cut, DamagedRecord, DatasetFacts, SourceList, SourceRecord
-from bench.datasets.npy_file import map_npy
-from bench.datasets.source_files import source_file
+from bench.datasets.formats.npy_file import map_npy
+from bench.datasets.formats.source_files import source_file
 from bench.errors import DataError
 
 REVISION = 1
@@ -148,7 +148,7 @@ def cut(folder: Path, record: SourceRecord) -> Cut:
 
 def _read_epochs(path: Path) -> list[Any]:
     """Return the epochs of a file: the cells of the field ``trial``, or of the third field as the notebook takes it."""
-    from bench.datasets.matlab import read_variables
+    from bench.datasets.formats.matlab import read_variables
 
     structure = read_variables(path, "data").get("data")
     if not isinstance(structure, np.ndarray) or structure.size != 1:

@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.datasets.cache import Located, locate, manifest_of
+from bench.datasets.cache.entry import Located, locate, manifest_of
+from bench.datasets.cache.prepare import prepare
 from bench.datasets.contract import Dataset, Normalisation, Split
+from bench.datasets.formats.npy_file import map_npy
+from bench.datasets.formats.npy_stream import NpyStream
 from bench.datasets.normalisation import channel_statistics, normalise_channels, normalise_windows
-from bench.datasets.npy_file import map_npy
-from bench.datasets.npy_stream import NpyStream
-from bench.datasets.prepare import prepare
 from bench.datasets.splits import make_split
 from bench.errors import DataError
 from bench.files import atomic_file

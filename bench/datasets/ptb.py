@@ -25,11 +25,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.datasets.contract import Cut, DamagedRecord, DatasetFacts, SourceList, SourceRecord
+from bench.datasets.formats.source_files import source_file
+from bench.datasets.formats.text_file import text_lines
+from bench.datasets.formats.wfdb_file import read_wfdb
 from bench.datasets.normalisation import standard_scale
 from bench.datasets.resampling import resample_linear
-from bench.datasets.source_files import source_file
-from bench.datasets.text_file import text_lines
-from bench.datasets.wfdb_file import read_wfdb
 from bench.errors import DataError
 
 REVISION = 1

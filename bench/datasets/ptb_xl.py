@@ -17,9 +17,9 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 
 from bench.datasets.contract import Cut, DamagedRecord, DatasetFacts, SourceList, SourceRecord
+from bench.datasets.formats.wfdb_file import read_wfdb
 from bench.datasets.normalisation import standard_scale
 from bench.datasets.resampling import resample_linear
-from bench.datasets.wfdb_file import read_wfdb
 from bench.errors import DataError
 
 REVISION = 1

@@ -107,11 +107,13 @@ def register_file(file: str) -> str:
 
 def register_imported(root: Path) -> list[str]:
     """Register the imported datasets below a folder and return their names."""
-    from bench.datasets.imported import is_imported
+    from bench.datasets.own.imported import is_imported
 
     folders = sorted(root.iterdir()) if root.is_dir() else []
     return [
-        register(DatasetEntry(folder.name, "bench.datasets.imported", in_all=False, folder=folder.resolve()))
+        register(
+            DatasetEntry(folder.name, "bench.datasets.own.imported", in_all=False, folder=folder.resolve())
+        )
         for folder in folders
         if is_imported(folder)
     ]
@@ -126,7 +128,7 @@ def load_reader(one: DatasetEntry) -> Reader:
         The file lacks a part of a reader, or the imported folder is unusable or was renamed.
     """
     if one.folder is not None:
-        from bench.datasets.imported import reader_of
+        from bench.datasets.own.imported import reader_of
 
         imported = reader_of(one.folder)
         if imported.FACTS.name != one.name:

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.datasets.contract import Cut, DamagedRecord, DatasetFacts, SourceList, SourceRecord
-from bench.datasets.edf import read_header
-from bench.datasets.source_files import source_file
+from bench.datasets.formats.edf import read_header
+from bench.datasets.formats.source_files import source_file
 from bench.errors import DataError
 
 REVISION = 1

@@ -13,8 +13,8 @@ from importlib import resources
 
 import numpy as np
 
+from bench.datasets.cache.manifest import SubjectSummary
 from bench.datasets.contract import Kind, Split
-from bench.datasets.manifest import SubjectSummary
 from bench.datasets.registry import entry, facts
 from bench.errors import DataError, UsageError
 

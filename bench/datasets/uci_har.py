@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.datasets.contract import Cut, DamagedRecord, DatasetFacts, SourceList, SourceRecord
-from bench.datasets.source_files import source_file
-from bench.datasets.text_file import text_lines
+from bench.datasets.formats.source_files import source_file
+from bench.datasets.formats.text_file import text_lines
 from bench.errors import DataError
 
 REVISION = 1

@@ -4,13 +4,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.datasets.cache import dataset_folder
+from bench.datasets.cache.entry import dataset_folder
+from bench.datasets.cache.manifest import Manifest
+from bench.datasets.cache.prepare import Progress, prepare
 from bench.datasets.contract import DatasetFacts, Kind
-from bench.datasets.manifest import Manifest
-from bench.datasets.prepare import Progress, prepare
-from bench.datasets.registry import facts, reader
-from bench.datasets.simulate.marker import read_marker
-from bench.datasets.source_table import (
+from bench.datasets.fetch.source_table import (
     ChecksumList,
     FileTable,
     RemoteFile,
@@ -18,7 +16,9 @@ from bench.datasets.source_table import (
     read_table,
     source,
 )
-from bench.datasets.source_table import names as source_names
+from bench.datasets.fetch.source_table import names as source_names
+from bench.datasets.registry import facts, reader
+from bench.datasets.simulate.marker import read_marker
 from bench.datasets.splits import PARTS, make_split, published_totals, published_windows
 from bench.errors import DataError
 from bench.files import sha256_of

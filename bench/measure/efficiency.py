@@ -16,7 +16,7 @@ from bench.measure.process import ProcessError
 from bench.measure.timing import RUN_LIMIT_S, time_in_turns
 from bench.measure.workload import Subject, Workload
 from bench.models import registry
-from bench.results.efficiency import Condition, EfficiencyRecord, Operations, TaskShape, efficiency_key
+from bench.results.efficiency_record import Condition, EfficiencyRecord, Operations, TaskShape, efficiency_key
 
 
 def measure(plan: Plan, say: Say, keep: Callable[[EfficiencyRecord], object]) -> None:

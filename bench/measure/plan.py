@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from bench.measure.probe import Probe
 from bench.measure.rounds import Measured
 from bench.measure.workload import Subject, Workload
-from bench.results.efficiency import Operations, TaskShape, Width
+from bench.results.efficiency_record import Operations, TaskShape, Width
 from bench.results.record import Environment, Parameters
 
 Say = Callable[[str], None]

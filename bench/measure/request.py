@@ -9,7 +9,7 @@ from bench.errors import UsageError
 from bench.measure.plan import Plan
 from bench.measure.workload import Subject, Workload
 from bench.models import registry as models
-from bench.results.efficiency import TaskShape, Width
+from bench.results.efficiency_record import TaskShape, Width
 from bench.results.record import Environment
 from bench.settings import preset, resolve
 from bench.settings.tables import hyperparameter_table

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from bench.results.timings import summarise
+from bench.stats.timings import summarise
 
 Visit = Callable[[], list[float]]
 """One round of one model: the seconds of each of its runs."""

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bench import datasets
-from bench.datasets.cohort import demo_root
-from bench.datasets.manifest import Manifest, SubjectSummary
+from bench.datasets.cache.manifest import Manifest, SubjectSummary
+from bench.datasets.simulate.cohort import demo_root
 from bench.errors import DataError
 from bench.plan.cell import CellData
 from bench.results.record import DataDescription, PartName, SplitCounts

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from bench.datasets.manifest import Manifest
+from bench.datasets.cache.manifest import Manifest
 from bench.plan.ablation import DATASET, ablation_variants
 from bench.plan.cell import Cell, cell_name
 from bench.plan.data import cell_data

@@ -7,7 +7,7 @@ from typing import get_args
 from filelock import Timeout
 
 from bench.results.record import Outcome
-from bench.run.claim import claim
+from bench.run.cell_lock import claim
 from bench.run.status import CellStatus
 
 ENDINGS = (*get_args(Outcome), "unfinished", "damaged")

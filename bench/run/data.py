@@ -4,8 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bench import datasets
-from bench.datasets.manifest import Manifest
-from bench.datasets.prepare import refuse_damage
+from bench.datasets.cache.manifest import Manifest
+from bench.datasets.cache.prepare import refuse_damage
 
 OnRecord = Callable[[str, int, int], None]
 

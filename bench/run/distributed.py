@@ -27,7 +27,7 @@ from bench.models import registry as models
 from bench.results.record import Epoch, Record
 from bench.results.store import find_record, quarantine_damaged
 from bench.run.cell import run_cell
-from bench.run.claim import claim, sweep
+from bench.run.cell_lock import claim, sweep
 from bench.run.determinism import forbid_any_order
 from bench.run.job import Job
 from bench.run.shared_norm import share_batch_norms

@@ -8,7 +8,7 @@ from filelock import Timeout
 from bench.errors import BenchError, RecordError
 from bench.results.record import SCHEMA, Environment, Failure, Outcome, Record, Timing
 from bench.results.store import CellFolder, write_record
-from bench.run.claim import claim, sweep
+from bench.run.cell_lock import claim, sweep
 from bench.run.ended import Ended, ended_before
 from bench.run.environment import describe
 from bench.run.job import Job

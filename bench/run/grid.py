@@ -10,7 +10,7 @@ from types import FrameType
 from typing import Literal, Protocol
 
 from bench import datasets
-from bench.datasets.manifest import Manifest
+from bench.datasets.cache.manifest import Manifest
 from bench.errors import UsageError
 from bench.files import remove_abandoned
 from bench.machine import available_bytes
@@ -23,7 +23,7 @@ from bench.plan.shard import Shard
 from bench.results.store import CellFolder, require_writable
 from bench.results.twins import take_over
 from bench.run import worker
-from bench.run.claim import is_held, sweep
+from bench.run.cell_lock import is_held, sweep
 from bench.run.data import prepare_all
 from bench.run.display import Display, make_display
 from bench.run.ended import identity

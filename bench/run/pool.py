@@ -15,7 +15,7 @@ from bench.errors import BenchError
 from bench.measure.exclusive import training
 from bench.results.record import Epoch, Failure, Outcome
 from bench.run import worker
-from bench.run.claim import claim, is_held, sweep
+from bench.run.cell_lock import claim, is_held, sweep
 from bench.run.ended import Ended
 from bench.run.failure import record_failure
 from bench.run.fork_server import fork_server

@@ -26,7 +26,7 @@ from bench.files import atomic_file
 from bench.models import registry as models
 from bench.results.record import Failure, Record
 from bench.results.store import RECORD
-from bench.run.claim import claim
+from bench.run.cell_lock import claim
 from bench.run.collision import earlier_record
 from bench.run.ended import Ended, ended_before
 from bench.run.failure import record_failure

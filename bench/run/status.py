@@ -10,7 +10,7 @@ from bench.errors import RecordError
 from bench.plan.planned import read_planned
 from bench.results.record import CellName
 from bench.results.store import CellFolder, is_complete, read_record
-from bench.run.claim import is_held
+from bench.run.cell_lock import is_held
 from bench.run.failure import last_lines
 
 State = Literal["done", "running", "failed", "to do"]

@@ -19,7 +19,7 @@ from bench.models import registry as models
 from bench.processes import die_with_parent
 from bench.results.record import Epoch, Failure, Outcome
 from bench.results.store import quarantine_damaged
-from bench.run.claim import claim, sweep
+from bench.run.cell_lock import claim, sweep
 from bench.run.determinism import forbid_any_order
 from bench.run.ended import Ended, ended_before
 from bench.run.failure import write_failure

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.datasets.cohort import simulate
+from bench.datasets.simulate.cohort import simulate
 
 SMALL = [
     *("--set", "epochs=2", "--set", "batch_size=32", "--set", "d_model=16", "--set", "n_layers=1"),

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 import pytest
 from click.testing import CliRunner, Result
 
+from bench.analyses.efficiency.report import efficiency_report
+from bench.analyses.scaling.record import read_scaling
 from bench.cli import grid
 from bench.cli import measuring as commands
 from bench.cli.analyze import ANALYSES
@@ -29,11 +31,9 @@ from bench.measure.exclusive import BusyError, training
 from bench.measure.plan import Plan
 from bench.measure.request import subject_of, task_of
 from bench.models import registry
-from bench.reports.efficiency import efficiency_report
-from bench.results.efficiency import EfficiencyRecord, read_efficiency, write_efficiency
-from bench.results.scaling import read_scaling
+from bench.results.efficiency_record import EfficiencyRecord, read_efficiency, write_efficiency
 from bench.run.grid import Summary
-from tests.reports.efficiency_records import make_record
+from tests.analyses.efficiency.efficiency_records import make_record
 
 TINY = ["--models", "transformer,itransformer", "--preset", "demo", "--device", "cpu", "--threads", "1"]
 OWN = """

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bench.datasets import adftd
 from bench.datasets.contract import DamagedRecord, SourceRecord
-from bench.datasets.eeglab import read_set
+from bench.datasets.formats.eeglab import read_set
 from bench.datasets.resampling import resample_linear
 from bench.datasets.simulate import adftd as simulator
 from bench.datasets.simulate.adftd import eeglab_structure

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from bench import datasets
-from bench.datasets import load, registry, splits, transfer
+from bench.datasets import load, registry, splits
+from bench.datasets.own import transfer
 from bench.datasets.verify import Finding, VerifyReport, verify
 from bench.errors import DataError
 from tests.datasets import toy_dataset

@@ -12,7 +12,7 @@ from filelock import FileLock, Timeout
 from numpy.typing import NDArray
 
 from bench import datasets
-from bench.datasets.cache import locate
+from bench.datasets.cache.entry import locate
 from bench.datasets.contract import Normalisation, Split
 from bench.datasets.normalisation import normalise_windows
 from bench.errors import DataError

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.datasets.cohort import demo_root, ensure_demo, simulate
+from bench.datasets.simulate.cohort import demo_root, ensure_demo, simulate
 from bench.datasets.simulate.marker import MARKER_NAME, read_marker, write_marker
 from bench.errors import DataError
 

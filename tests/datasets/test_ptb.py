@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from bench.datasets import ptb
 from bench.datasets.contract import DamagedRecord, SourceRecord
+from bench.datasets.formats.wfdb_file import read_wfdb
 from bench.datasets.normalisation import standard_scale
 from bench.datasets.resampling import resample_linear
 from bench.datasets.simulate import ptb as simulator
 from bench.datasets.simulate.ptb import write_record
-from bench.datasets.wfdb_file import read_wfdb
 from bench.errors import DataError, UsageError
 
 NAME = "patient001/s0001_re"

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.datasets import make_split
+from bench.datasets.cache.manifest import SubjectSummary
 from bench.datasets.contract import Kind
-from bench.datasets.manifest import SubjectSummary
 from bench.datasets.registry import _TABLE, DatasetEntry
 from bench.datasets.splits import PARTS, published_list, published_windows
 from bench.errors import DataError, UsageError

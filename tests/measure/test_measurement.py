@@ -12,7 +12,7 @@ from bench.measure import efficiency, keeping, memory, timing
 from bench.measure.efficiency import key_of, measure
 from bench.measure.plan import Plan
 from bench.measure.workload import Subject, Workload
-from bench.results.efficiency import EfficiencyRecord, TaskShape
+from bench.results.efficiency_record import EfficiencyRecord, TaskShape
 from bench.results.record import Environment
 from tests.measure.subjects import make_subject
 

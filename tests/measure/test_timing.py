@@ -14,7 +14,7 @@ from bench.measure.probe import Probe
 from bench.measure.process import DoesNotFitError, ProcessError, TookTooLongError
 from bench.measure.timing import time_in_turns
 from bench.measure.workload import Subject, Workload
-from bench.results.efficiency import TaskShape
+from bench.results.efficiency_record import TaskShape
 from bench.results.record import Environment, Parameters
 from tests.measure.subjects import make_subject
 

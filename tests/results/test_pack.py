@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from bench.cli.pack import command
 from bench.errors import RecordError
 from bench.results.pack import pack, verify_pack
-from tests.reports.grids import Grid, write_grid
+from tests.report.grids import Grid, write_grid
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from bench.errors import RecordError
 from bench.results.predictions import load_predictions, read_predictions
 from bench.results.record import Record
 from bench.results.store import CellFolder
-from tests.reports.grids import Grid, write_grid
+from tests.report.grids import Grid, write_grid
 
 ARRAYS = {
     "logits": np.array([[1.0, 2.0], [3.0, 0.0], [1.0, 1.0]], dtype=np.float32),

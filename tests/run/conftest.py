@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bench.datasets import prepare
-from bench.datasets.cohort import simulate
+from bench.datasets.simulate.cohort import simulate
 from bench.plan.grid import plan
 from bench.plan.request import make_request
 from bench.results.record import Record

@@ -12,7 +12,7 @@ import psutil
 import pytest
 from filelock import FileLock, Timeout
 
-from bench.datasets.cohort import simulate
+from bench.datasets.simulate.cohort import simulate
 from bench.errors import UsageError
 from bench.plan.request import make_request
 from bench.results.record import Failure, Record

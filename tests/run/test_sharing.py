@@ -17,7 +17,7 @@ import pytest
 from filelock import FileLock
 
 from bench.results.record import Failure
-from bench.run.claim import NO_LOCKS, claim, is_held
+from bench.run.cell_lock import NO_LOCKS, claim, is_held
 from bench.run.ended import Ended
 from bench.run.failure import record_failure
 from bench.run.gpus import least_used, visible_gpus

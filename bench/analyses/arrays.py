@@ -1,0 +1,51 @@
+"""Arrays beside the record of an analysis: an .npz without pickles, named by its hash in the record."""
+
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench.analyses.analysis_record import FOLDER, REMEDY
+from bench.errors import RecordError
+from bench.files import atomic_file, sha256_of
+
+
+def arrays_path(out: Path, name: str, stem: str) -> Path:
+    """Return where the arrays of one record lie."""
+    return out / FOLDER / name / f"{stem}.npz"
+
+
+def write_arrays(out: Path, name: str, stem: str, arrays: Mapping[str, NDArray]) -> str:
+    """Write arrays of numbers or fixed-width texts; return the SHA-256 of the file, for the record."""
+    target = arrays_path(out, name, stem)
+    with atomic_file(target) as path, path.open("wb") as file:
+        np.savez_compressed(file, **dict(arrays))  # pyright: ignore[reportArgumentType]
+    return sha256_of(target)
+
+
+def read_arrays(out: Path, name: str, stem: str, sha256: str) -> dict[str, NDArray]:
+    """Return the arrays that a record was written with.
+
+    Raises
+    ------
+    RecordError
+        The file is absent, is another one, or is not readable without pickles.
+    """
+    path = arrays_path(out, name, stem)
+    if not path.is_file():
+        raise RecordError(
+            f"{path}: no such file, though its record names it; {REMEDY.replace('file', 'record')}"
+        )
+    found = sha256_of(path)
+    if found != sha256:
+        raise RecordError(
+            f"{path}: SHA-256 is {found[:12]}..., the record has {sha256[:12]}...; "
+            f"{REMEDY.replace('file', 'record')}"
+        )
+    try:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
+            return dict(archive)
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise RecordError(f"{path}: not readable as arrays ({error}); {REMEDY}") from error

@@ -1,0 +1,26 @@
+"""What captions say of the trained cells that an analysis looked at."""
+
+from bench.analyses.analysed import AnalysedCells
+from bench.results.record import DataDescription
+from bench.studies import kinds
+from bench.studies.caption import numbers, plural
+from bench.studies.suite import short_name
+
+
+def data_caption(data: DataDescription) -> str:
+    """Say what data, split and test part."""
+    test = data.parts["test"]
+    return (
+        f"{kinds.SENTENCES[data.kind]} ({data.version}), split {data.split_origin}, "
+        f"{plural(test.n_subjects, 'test subject')}, {plural(test.n_windows, 'test window')}"
+    )
+
+
+def cells_caption(cells: AnalysedCells) -> str:
+    """Say model, dataset, recipe, changed settings, seeds and data, in two sentences."""
+    changed = f", changed: {cells.changes}" if cells.changes else ""
+    plural = "s" if len(cells.seeds) > 1 else ""
+    return (
+        f"{cells.model} on {short_name(cells.dataset)}, recipe {cells.recipe}{changed}, seed{plural} "
+        f"{numbers(cells.seeds)}. Data: {data_caption(cells.data)}."
+    )

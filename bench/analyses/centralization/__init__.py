@@ -1,0 +1,1 @@
+"""How centralized multichannel signals are: the paper's two indices under every reading."""

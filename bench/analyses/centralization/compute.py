@@ -1,0 +1,269 @@
+"""How centralized multichannel signals are: the spectral and the dynamic index, under every reading of the paper.
+
+Source: MedMamba paper, section "Centralization Analysis of Medical Time Series". It does not say whether the indices
+are of windows or of recordings, nor of which scaling; and it speaks of an autoregression, but prints a product.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench import datasets
+from bench.analyses.centralization.moments import (
+    Floats,
+    Moments,
+    centred,
+    joined,
+    moments,
+    pooled,
+    rows_of,
+    standardised,
+    standardised_by,
+)
+from bench.analyses.centralization.record import CentralizationRecord, Choice, Measure, Reading, Scaling, Unit
+from bench.datasets import weather
+from bench.datasets.cache.entry import dataset_folder
+from bench.errors import UsageError
+from bench.files import sha256_of
+
+WEATHER = "weather"
+ROWS_PER_WEEK = 7 * 24 * 6
+LEVEL = 0.95
+N_RESAMPLES = 2000
+WINDOWS_AT_ONCE = 4096
+_RANK_TOLERANCE = 1e-8
+
+
+def spectral_centralization(unit: Moments) -> Floats:
+    """Return SCI(X) = lambda_max(Sigma) / Tr(Sigma) of each unit ``(n,)``.
+
+    Sigma = (X - mean)(X - mean)' / (T - 1); NaN where no channel varies. One channel gives 1, any number at
+    least 1 / n_channels.
+    """
+    zero_mean = centred(unit)
+    # A channel that does not vary has no variance, whatever rounding leaves of it.
+    varies = ~unit.is_constant
+    covariance = zero_mean.second * varies[:, :, None] * varies[:, None, :]
+    covariance /= (unit.n_times - 1)[:, None, None]
+    trace = np.einsum("nii->n", covariance)
+    largest = np.asarray(np.linalg.eigvalsh(covariance)[:, -1], dtype=np.float64)
+    return _ratio(largest, trace)
+
+
+def dynamic_centralization(transition: Floats) -> Floats:
+    """Return DIC = (max_i s_i - mean s) / mean s of transition matrices ``(n, n_channels, n_channels)``.
+
+    s_i = sum_j |A_ji| is the outgoing influence of channel i; NaN where A is zero. One channel gives 0.
+    """
+    outgoing = np.abs(transition).sum(axis=1)
+    mean = outgoing.mean(axis=1)
+    return _ratio(outgoing.max(axis=1) - mean, mean)
+
+
+def printed_transition(unit: Moments) -> Floats:
+    """Return A = Y Z' with Z = [x_1 .. x_{T-1}], Y = [x_2 .. x_T], as the paper prints it."""
+    return unit.lagged
+
+
+def fitted_transition(unit: Moments) -> Floats:
+    """Return A = Y Z' (Z Z')^+, the least-squares fit of the autoregression that the paper's text names.
+
+    Directions with less than 1e-8 of the largest eigenvalue are left out: leads of an ECG are linear combinations
+    of each other.
+    """
+    inverse = np.linalg.pinv(unit.early_second, rcond=_RANK_TOLERANCE, hermitian=True)
+    return unit.lagged @ inverse
+
+
+@dataclass(frozen=True)
+class Signals:
+    """Windows ``(n, n_times, n_channels)``, the recording of each, and the block that an interval resamples it with."""
+
+    windows: NDArray[np.floating]
+    recording: NDArray
+    block: NDArray
+
+
+def measure(signals: Signals, rng: np.random.Generator) -> tuple[Measure, ...]:
+    """Return both indices under every choice of unit, scaling and reading.
+
+    A recording is all its windows: their steps share one mean and one deviation. ``raw`` is as cut, ``standardised``
+    the z-score of each channel over the unit; a window may be standardised over its recording too.
+    """
+    names, first, of_recording = np.unique(signals.recording, return_index=True, return_inverse=True)
+    parts = [
+        slice(start, start + WINDOWS_AT_ONCE) for start in range(0, len(signals.windows), WINDOWS_AT_ONCE)
+    ]
+    recordings = [pooled(moments(signals.windows[rows]), of_recording[rows]) for rows in parts]
+    # The windows' moments, of which there may be gigabytes, are made again instead of kept.
+    whole = pooled(joined(recordings), np.concatenate([np.unique(of_recording[rows]) for rows in parts]))
+    assert len(whole.n_times) == len(names)
+    of_windows: dict[Choice, list[Floats]] = {}
+    for rows in parts:
+        windows = moments(signals.windows[rows])
+        scalings: dict[Scaling, Moments] = {
+            "raw": windows,
+            "standardised": standardised(windows),
+            "standardised over the recording": standardised_by(windows, rows_of(whole, of_recording[rows])),
+        }
+        for choice, values in _indices("window", scalings):
+            of_windows.setdefault(choice, []).append(values)
+    of_whole = _indices("recording", {"raw": whole, "standardised": standardised(whole)})
+    found = [
+        *(_summary(choice, np.concatenate(of), signals.block, rng) for choice, of in of_windows.items()),
+        *(_summary(choice, of, signals.block[first], rng) for choice, of in of_whole),
+    ]
+    return tuple(one for one in found if one is not None)
+
+
+def run_dataset(name: str, root: Path, seed: int, created: str | None = None) -> CentralizationRecord:
+    """Measure a dataset with classes on its windows as cut.
+
+    Raises
+    ------
+    DataError
+        The dataset is missing or unusable.
+    """
+    loaded = datasets.load(name, root, normalise=False)
+    recording = np.char.add(np.char.add(loaded.subject, "/"), loaded.record)
+    signals = Signals(loaded.windows, recording, loaded.subject)
+    return CentralizationRecord(
+        created=created or _now(),
+        dataset=name,
+        title=loaded.facts.title,
+        kind=loaded.provenance.kind,
+        version=loaded.provenance.version,
+        fingerprint=loaded.fingerprint,
+        n_channels=loaded.facts.n_channels,
+        n_times=loaded.facts.n_times,
+        n_windows=len(loaded.windows),
+        n_recordings=len(np.unique(recording)),
+        blocks="subjects",
+        n_blocks=len(np.unique(loaded.subject)),
+        level=LEVEL,
+        n_resamples=N_RESAMPLES,
+        seed=seed,
+        measures=measure(signals, np.random.default_rng(seed)),
+        remarks=_remarks(
+            loaded.facts.n_channels,
+            len(np.unique(recording)) == len(loaded.windows),
+            loaded.provenance.n_skipped,
+        ),
+    )
+
+
+def _remarks(n_channels: int, is_a_window_a_recording: bool, n_skipped: int) -> tuple[str, ...]:
+    remarks = [f"{n_skipped} damaged records are left out"] if n_skipped else []
+    if n_channels == 1:
+        remarks.append(
+            "one channel: SCI is 1 and DIC is 0 whatever the signal, so that they say nothing of it"
+        )
+    if is_a_window_a_recording:
+        remarks.append("the source names no recordings: each window stands for its own")
+    return tuple(remarks)
+
+
+def run_weather(root: Path, seed: int, n_times: int, created: str | None = None) -> CentralizationRecord:
+    """Measure Weather: the whole series as one recording, and windows of ``n_times`` steps that do not overlap.
+
+    The steps after the last whole window are left out of both.
+
+    Raises
+    ------
+    DataError
+        The file is missing or unusable.
+    UsageError
+        The series is shorter than a window.
+    """
+    folder = dataset_folder(WEATHER, root)
+    series = weather.series(folder)
+    n_windows = len(series.values) // n_times
+    if not n_windows:
+        raise UsageError(f"--weather-window {n_times}: the series has {len(series.values)} steps; use fewer")
+    windows = series.values[: n_windows * n_times].reshape(n_windows, n_times, -1)
+    week = np.arange(n_windows) * n_times // ROWS_PER_WEEK
+    signals = Signals(windows, np.zeros(n_windows, dtype=np.int64), week)
+    return CentralizationRecord(
+        created=created or _now(),
+        dataset=WEATHER,
+        title=weather.FACTS.title,
+        kind="whole" if series.n_rows_in_file == weather.N_ROWS else "excerpt",
+        version=weather.FACTS.version,
+        fingerprint=sha256_of(folder / weather.FILE_NAME),
+        n_channels=windows.shape[2],
+        n_times=n_times,
+        n_windows=n_windows,
+        n_recordings=1,
+        blocks="weeks",
+        n_blocks=len(np.unique(week)),
+        level=LEVEL,
+        n_resamples=N_RESAMPLES,
+        seed=seed,
+        measures=measure(signals, np.random.default_rng(seed)),
+        remarks=series.mended,
+    )
+
+
+def _indices(unit: Unit, scalings: Mapping[Scaling, Moments]) -> Iterator[tuple[Choice, Floats]]:
+    for scaling, one in scalings.items():
+        choice = Choice(index="sci", unit=unit, scaling=scaling, reading="as printed")
+        yield choice, spectral_centralization(one)
+    for scaling, one in scalings.items():
+        # Standardising over the unit itself removes the mean already.
+        has_mean = scaling != "standardised"
+        zero_mean = centred(one) if has_mean else one
+        transitions: dict[Reading, Floats] = {"as printed": printed_transition(one)}
+        if has_mean:
+            transitions["mean removed"] = printed_transition(zero_mean)
+        transitions["least squares"] = fitted_transition(zero_mean)
+        for reading, transition in transitions.items():
+            choice = Choice(index="dic", unit=unit, scaling=scaling, reading=reading)
+            yield choice, dynamic_centralization(transition)
+
+
+def _summary(choice: Choice, values: Floats, block: NDArray, rng: np.random.Generator) -> Measure | None:
+    defined = np.isfinite(values)
+    if not defined.any():
+        return None
+    known = values[defined]
+    low, high = mean_interval(known, block[defined], rng)
+    return Measure(
+        choice=choice,
+        mean=float(known.mean()),
+        std=float(known.std(ddof=1)) if len(known) > 1 else None,
+        low=low,
+        high=high,
+        n_units=len(known),
+        n_undefined=int((~defined).sum()),
+    )
+
+
+def mean_interval(
+    values: Floats, block: NDArray, rng: np.random.Generator
+) -> tuple[float | None, float | None]:
+    """Return the percentile interval of a mean, whole blocks drawn with replacement; None with fewer than two."""
+    _, codes = np.unique(block, return_inverse=True)
+    totals, counts = np.bincount(codes, weights=values), np.bincount(codes).astype(np.float64)
+    n_blocks = len(counts)
+    if n_blocks < 2:
+        return None, None
+    means = np.empty(N_RESAMPLES)
+    for draw in range(N_RESAMPLES):
+        chosen = rng.integers(n_blocks, size=n_blocks)
+        means[draw] = totals[chosen].sum() / counts[chosen].sum()
+    tail = (1 - LEVEL) / 2
+    low, high = np.quantile(means, [tail, 1 - tail])
+    return float(low), float(high)
+
+
+def _ratio(numerator: Floats, denominator: Floats) -> Floats:
+    result = np.full(len(denominator), np.nan)
+    return np.divide(numerator, denominator, out=result, where=denominator > 0)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,93 @@
+"""Verdicts on the paper's centralization table, from records under every reading of the two indices.
+
+The paper names no reading, so a number is reproduced when any reading gives it, and contradicted only where none does.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Literal
+
+from bench.analyses.centralization.record import CentralizationRecord, Index
+from bench.analyses.centralization.report import CLOSE
+from bench.paper import published
+from bench.paper.claim_checks import HALF_DIGIT
+from bench.paper.claims import Claim, Ruling
+from bench.report.judges.rulings import by_distance, comparison_ruling, unless_void
+
+_Number = Literal["mean", "low", "high"]
+
+
+class CentralizationJudge:
+    """Rules on indices of single datasets and on whether medical signals are more centralized; by whole data only."""
+
+    def __init__(self, records: Sequence[CentralizationRecord]) -> None:
+        self.records = {one.dataset: one for one in records}
+
+    def __call__(self, claim: Claim) -> Ruling | None:
+        """Return the verdict, or None where the dataset was not analysed."""
+        if "index" in claim.about:
+            return self._number(**claim.about)
+        if "intervals_above" in claim.about:
+            return self._comparison(claim.about["intervals_above"], "low", "high")
+        return self._comparison(claim.check["reference"], "mean", "mean")
+
+    def _number(self, dataset: str, index: Index, value: float) -> Ruling | None:
+        record = self.records.get(dataset)
+        found = [one for one in record.measures if one.choice.index == index] if record else []
+        if record is None or not found:
+            return None
+        nearest = min(found, key=lambda one: abs(one.mean - value))
+        off = abs(nearest.mean - value)
+        evidence = (
+            f"nearest of {len(found)} readings: {nearest.mean:.3f} ({nearest.choice.label}), stated {value:.2f}; "
+            f"{self._by_one_reading(index)}"
+        )
+        void = "" if record.kind == "whole" else f"{record.kind} data"
+        return unless_void(Ruling(by_distance(off, HALF_DIGIT, CLOSE), evidence), void)
+
+    def _by_one_reading(self, index: Index) -> str:
+        """Say how many printed cells of an index the reading that fits most gives: each cell alone may take another."""
+        printed = {one.dataset: getattr(one, index) for one in published.centralization()}
+        given: Counter[str] = Counter()
+        for name in printed.keys() & self.records.keys():
+            for one in self.records[name].measures:
+                if one.choice.index == index:
+                    given[one.choice.label] += abs(one.mean - printed[name]) <= HALF_DIGIT
+        most = max(given.values(), default=0)
+        return (
+            f"one reading for all gives at most {most} of {len(printed.keys() & self.records.keys())} cells"
+        )
+
+    def _comparison(self, reference: str, ours: _Number, others: _Number) -> Ruling | None:
+        """Hold that every medical dataset is above the reference in both indices, each under some reading.
+
+        ``ours`` and ``others`` say by which number of the medical datasets and of the reference.
+        """
+        medical = [one.dataset for one in published.centralization() if one.domain == "medical"]
+        if reference not in self.records or not set(medical) & self.records.keys():
+            return None
+        holding, n_readings = [], 0
+        for base in self.records[reference].measures:
+            values = {
+                name: value
+                for name in medical
+                if name in self.records
+                and (found := self.records[name].measure(base.choice)) is not None
+                and (value := getattr(found, ours)) is not None
+            }
+            bar = getattr(base, others)
+            if not values or bar is None:
+                continue
+            n_readings += 1
+            if min(values.values()) > bar:
+                holding.append(base.choice)
+        if not n_readings:
+            return None
+        what = "all" if ours == others else "all intervals"
+        evidence = f"{what} above {reference} under {len(holding)} of {n_readings} readings"
+        used = [self.records[name] for name in (*medical, reference) if name in self.records]
+        missing = [name for name in medical if name not in self.records]
+        part = [f"{one.dataset} is {one.kind}" for one in used if one.kind != "whole"]
+        part += [f"{name} was not analysed" for name in missing]
+        both = {choice.index for choice in holding} == {"sci", "dic"}
+        return unless_void(comparison_ruling(both, evidence), ", ".join(part))

@@ -1,0 +1,312 @@
+"""The paper's centralization table under every reading of it, and which reading comes closest.
+
+Source: table centralization of the MedMamba paper.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.analyses.centralization.figure import centralization_figure
+from bench.analyses.centralization.record import CentralizationRecord, Choice, Index, read_centralization
+from bench.paper import published
+from bench.render.figure import Figure
+from bench.render.table import Block, Cell, Footnotes, Row, Table
+from bench.studies.suite import short_name
+
+ORDER = ("adftd", "apava", "ptb", "ptb-xl", "uci-har", "sleep-edf", "weather")
+REFERENCE = "weather"
+FEW_BLOCKS = 10
+"""A dataset of fewer subjects (an excerpt) is shown, but says nothing on what the paper did."""
+
+CLOSE = 0.05
+"""Ours: the published numbers have two decimals; excerpts and other hands cannot agree to the last of them."""
+
+TITLES: dict[Index, str] = {"sci": "SCI", "dic": "DIC"}
+
+
+@dataclass(frozen=True)
+class Closeness:
+    """How far a choice is from the published numbers, over the datasets that can tell (see `closeness`).
+
+    ``above`` of ``n_medical`` datasets are above Weather, None where Weather was not measured.
+    """
+
+    choice: Choice
+    differences: dict[str, float]
+    above: int | None
+    n_medical: int
+
+    @property
+    def mean(self) -> float:
+        """Mean absolute difference."""
+        return sum(map(abs, self.differences.values())) / len(self.differences)
+
+    @property
+    def worst(self) -> str:
+        """The dataset that differs most."""
+        return max(self.differences, key=lambda name: abs(self.differences[name]))
+
+    @property
+    def largest(self) -> float:
+        """Largest absolute difference."""
+        return abs(self.differences[self.worst])
+
+
+def centralization_report(out: Path) -> tuple[list[Table], list[Figure]]:
+    """Return the tables and the figure of a results folder; none where the analysis was not run.
+
+    Raises
+    ------
+    RecordError
+        A record cannot be read.
+    """
+    records = in_order(read_centralization(out))
+    if not records:
+        return [], []
+    found = closeness(records)
+    tables = [centralization_table(records, found), *([choices_table(records, found)] if found else [])]
+    figure = centralization_figure(records, _caption(records, found))
+    return tables, [] if figure is None else [figure]
+
+
+def in_order(records: Sequence[CentralizationRecord]) -> list[CentralizationRecord]:
+    """Return records with the paper's datasets first; a user's own follow."""
+    return sorted(
+        records,
+        key=lambda one: (ORDER.index(one.dataset) if one.dataset in ORDER else len(ORDER), one.dataset),
+    )
+
+
+def choices(records: Sequence[CentralizationRecord], index: Index) -> list[Choice]:
+    """Return the choices of an index that any record has, in the order of the records."""
+    return list(
+        dict.fromkeys(
+            one.choice for record in records for one in record.measures if one.choice.index == index
+        )
+    )
+
+
+def closeness(records: Sequence[CentralizationRecord]) -> list[Closeness]:
+    """Compare every choice with the published numbers, on real data of enough subjects; none where there is none."""
+    real = {one.dataset: one for one in records if one.kind != "simulated" and one.n_blocks >= FEW_BLOCKS}
+    printed = {one.dataset: one for one in published.centralization()}
+    medical = [name for name, one in printed.items() if one.domain == "medical"]
+    found = []
+    for index in TITLES:
+        for choice in choices(records, index):
+            values = {name: m.mean for name, one in real.items() if (m := one.measure(choice))}
+            differences = {
+                name: value - getattr(printed[name], index)
+                for name, value in values.items()
+                if name in printed
+            }
+            if not differences:
+                continue
+            measured = [name for name in medical if name in values]
+            above = None
+            if REFERENCE in values:
+                above = sum(values[name] > values[REFERENCE] for name in measured)
+            found.append(Closeness(choice, differences, above, len(measured)))
+    return found
+
+
+def closest(found: Sequence[Closeness], index: Index) -> Closeness:
+    """Return the choice of an index with the smallest mean absolute difference."""
+    return min((one for one in found if one.choice.index == index), key=lambda one: one.mean)
+
+
+@dataclass(frozen=True)
+class Joint:
+    """One unit, scaling and reading for both indices, as one script has them: a dynamic choice and its spectral one."""
+
+    sci: Closeness
+    dic: Closeness
+
+    @property
+    def differences(self) -> dict[str, float]:
+        """The larger of both absolute differences of each dataset."""
+        both = self.sci.differences.keys() & self.dic.differences.keys()
+        return {
+            name: max(abs(self.sci.differences[name]), abs(self.dic.differences[name]))
+            for name in self.dic.differences
+            if name in both
+        }
+
+    @property
+    def mean(self) -> float:
+        """Mean absolute difference over both indices."""
+        return (self.sci.mean + self.dic.mean) / 2
+
+    @property
+    def worst(self) -> str:
+        """The dataset that differs most in either index."""
+        return max(self.differences, key=self.differences.__getitem__)
+
+    @property
+    def largest(self) -> float:
+        """Largest absolute difference in either index."""
+        return self.differences[self.worst]
+
+
+def joint(found: Sequence[Closeness]) -> list[Joint]:
+    """Return every dynamic choice with the spectral one of the same unit and scaling."""
+    spectral = {(one.choice.unit, one.choice.scaling): one for one in found if one.choice.index == "sci"}
+    return [
+        Joint(spectral[one.choice.unit, one.choice.scaling], one)
+        for one in found
+        if one.choice.index == "dic" and (one.choice.unit, one.choice.scaling) in spectral
+    ]
+
+
+def centralization_table(records: Sequence[CentralizationRecord], found: Sequence[Closeness]) -> Table:
+    """Return published and measured indices, a column a dataset."""
+    notes = Footnotes()
+    printed = {one.dataset: one for one in published.centralization()}
+    blocks = []
+    for index, title in TITLES.items():
+        quoted = [
+            Cell(getattr(printed[r.dataset], index)) if r.dataset in printed else Cell() for r in records
+        ]
+        blocks.append(
+            Block(f"{title}, published (MedMamba paper; not measured here)", (Row(title, tuple(quoted)),))
+        )
+        rows = [
+            Row(choice.label, tuple(_cell(record, choice, notes) for record in records))
+            for choice in choices(records, index)
+        ]
+        blocks.append(Block(f"{title}, measured", tuple(rows)))
+    return Table(
+        name="centralization",
+        title="Centralization of multichannel signals",
+        columns=tuple(map(_heading, records)),
+        blocks=tuple(blocks),
+        caption=_caption(records, found),
+        footnotes=(*notes.texts, *_remarks(records)),
+        corner="Choice",
+        unit="index",
+    )
+
+
+def choices_table(records: Sequence[CentralizationRecord], found: Sequence[Closeness]) -> Table:
+    """Return how far every choice is from the published numbers, of each index and of both by one script."""
+    datasets = list(dict.fromkeys(name for one in found for name in one.differences))
+    blocks = []
+    for index, title in TITLES.items():
+        rows = [_closeness_row(one, datasets) for one in found if one.choice.index == index]
+        blocks.append(Block(f"{title}, measured minus published", tuple(rows)))
+    of_both = tuple(_joint_row(one, datasets) for one in joint(found))
+    blocks.append(Block("both by one unit, scaling and reading: the larger difference of the two", of_both))
+    names = ", ".join(map(short_name_of, datasets))
+    return Table(
+        name="centralization-choices",
+        title="Centralization: which reading of the paper comes closest to its numbers",
+        columns=("mean", "largest", "where", "medical above Weather", *map(short_name_of, datasets)),
+        blocks=tuple(blocks),
+        caption=(
+            f"Differences between measured and published indices on {names}; mean and largest are of absolute ones. "
+            f"{_verdict(found)}"
+        ),
+        footnotes=_few(records),
+        corner="Choice",
+        unit="index",
+    )
+
+
+def short_name_of(dataset: str) -> str:
+    """Return how tables call a dataset."""
+    return "Weather" if dataset == REFERENCE else short_name(dataset)
+
+
+def _closeness_row(one: Closeness, datasets: Sequence[str]) -> Row:
+    above = None if one.above is None else f"{one.above} of {one.n_medical}"
+    cells = (Cell(one.mean), Cell(one.largest), Cell(text=short_name_of(one.worst)), Cell(text=above))
+    return Row(one.choice.label, (*cells, *(Cell(one.differences.get(name)) for name in datasets)))
+
+
+def _joint_row(one: Joint, datasets: Sequence[str]) -> Row:
+    cells = (Cell(one.mean), Cell(one.largest), Cell(text=short_name_of(one.worst)), Cell(text=""))
+    return Row(one.dic.choice.label, (*cells, *(Cell(one.differences.get(name)) for name in datasets)))
+
+
+def _cell(record: CentralizationRecord, choice: Choice, notes: Footnotes) -> Cell:
+    measure = record.measure(choice)
+    if measure is None:
+        return Cell(note=notes.number("no unit has any variance"))
+    note = None
+    if measure.n_undefined:
+        note = notes.number(
+            f"{short_name_of(record.dataset)}: {measure.n_undefined} of {measure.n_units + measure.n_undefined} units "
+            "without variance are left out"
+        )
+    return Cell(measure.mean, low=measure.low, high=measure.high, note=note)
+
+
+def _heading(record: CentralizationRecord) -> str:
+    kind = {"whole": "", "excerpt": ", EXCERPT", "simulated": ", SIMULATED", "own": ", OWN DATA"}[record.kind]
+    return f"{short_name_of(record.dataset)}{kind}"
+
+
+def _caption(records: Sequence[CentralizationRecord], found: Sequence[Closeness]) -> str:
+    verdict = _verdict(found) if found else "Nothing here can be compared with the published numbers."
+    return f"{verdict} {_conditions(records)}"
+
+
+def _conditions(records: Sequence[CentralizationRecord]) -> str:
+    each = "; ".join(
+        f"{_heading(one)}: {one.n_channels} channels, {one.n_windows} windows of {one.n_times} steps in "
+        f"{one.n_recordings} recording{'s' if one.n_recordings > 1 else ''}"
+        for one in records
+    )
+    return (
+        "Mean over units and, in brackets, a 95 percent bootstrap interval over subjects (over weeks for Weather; "
+        "none for fewer than two). Raw is as cut, before any scaling of windows; PTB and PTB-XL are cut from "
+        "recordings that are scaled already, so that raw there is standardised over the recording. Standardised is the "
+        "z-score of each channel over the unit. Weather's length of windows is a choice too. A recording "
+        f"is all windows of a source record. SCI cannot be below 1 / channels. {each}."
+    )
+
+
+def _remarks(records: Sequence[CentralizationRecord]) -> tuple[str, ...]:
+    """Return what was remarked when the data were measured; the table says of one channel itself."""
+    remarks = [f"{short_name_of(r.dataset)}: {', '.join(r.remarks)}" for r in records if r.remarks]
+    return (*remarks, *_few(records))
+
+
+def _few(records: Sequence[CentralizationRecord]) -> tuple[str, ...]:
+    printed = {one.dataset for one in published.centralization()}
+    few = [
+        short_name_of(one.dataset) for one in records if one.n_blocks < FEW_BLOCKS and one.dataset in printed
+    ]
+    if not few:
+        return ()
+    return (f"{', '.join(few)}: fewer than {FEW_BLOCKS} subjects, not used in comparing with the paper",)
+
+
+def _verdict(found: Sequence[Closeness]) -> str:
+    sentences = []
+    for index, title in TITLES.items():
+        of_index = [one for one in found if one.choice.index == index]
+        best = closest(found, index)
+        sentences.append(
+            f"Closest to the published {title}: {best.choice.label} (mean difference {best.mean:.2f}, largest "
+            f"{best.largest:.2f} on {short_name_of(best.worst)})."
+        )
+        if best.largest > CLOSE and all(one.largest > CLOSE for one in of_index):
+            sentences.append(f"No choice comes within {CLOSE:g} of every published {title}.")
+        known = [one for one in of_index if one.above is not None]
+        if known:
+            n_hold = sum(one.above == one.n_medical for one in known)
+            sentences.append(
+                f"Every medical dataset here is above Weather in {title} under {n_hold} of {len(known)} choices."
+            )
+    of_both = joint(found)
+    if of_both:
+        nearest = min(of_both, key=lambda one: one.mean)
+        sentences.append(
+            f"Closest in both by one unit, scaling and reading: {nearest.dic.choice.label} (mean difference "
+            f"{nearest.mean:.2f}, largest {nearest.largest:.2f} on {short_name_of(nearest.worst)})."
+        )
+        if all(one.largest > CLOSE for one in of_both):
+            sentences.append(f"None comes within {CLOSE:g} of every published number.")
+    return " ".join(sentences)

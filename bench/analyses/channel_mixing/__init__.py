@@ -1,0 +1,1 @@
+"""What the trained channel mixing does to the correlations between channels."""

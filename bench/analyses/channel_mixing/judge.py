@@ -1,0 +1,70 @@
+"""Verdicts on the paper's numbers of what channel mixing does to correlations, from records of trained layers.
+
+The paper gives no spread, so ours over seeds is taken; see `rulings.py` for the bounds.
+"""
+
+from collections.abc import Sequence
+
+from bench.analyses.channel_mixing.record import ChannelMixingRecord
+from bench.analyses.channel_mixing.report import (
+    PAPER_CLASSES,
+    PAPER_DATASET,
+    Line,
+    correlation_lines,
+    distance_lines,
+)
+from bench.paper.claims import Claim, Ruling
+from bench.report.judges.rulings import comparison_ruling, effect_ruling, unless_void
+from bench.studies.suite import OURS
+
+HALF_DIGIT = 0.05
+"""Changes are printed in percent with one decimal."""
+
+
+class ChannelMixingJudge:
+    """Rules on relative changes within a class and between two, on their signs, and on which pair moves most."""
+
+    def __init__(self, records: Sequence[ChannelMixingRecord]) -> None:
+        wanted = [one for one in records if (one.cells.dataset, one.cells.model) == (PAPER_DATASET, OURS)]
+        self.void = wanted[0].cells.void if wanted else ""
+        lines = [*correlation_lines(wanted[0]), *distance_lines(wanted[0])] if wanted else []
+        self.lines = {frozenset(line.classes): line for line in lines}
+
+    def __call__(self, claim: Claim) -> Ruling | None:
+        """Return the verdict, or None where the layers were not analysed."""
+        if "largest" in claim.about:
+            ruling = self._largest(claim.about["largest"])
+        elif "sign" in claim.about:
+            ruling = self._signs(claim.about["sign"], claim.about["of"])
+        else:
+            ruling = self._change(claim.about["classes"], claim.about["change_percent"])
+        return unless_void(ruling, self.void)
+
+    def _change(self, classes: Sequence[str], stated: float) -> Ruling | None:
+        line = self._line(classes)
+        change = line.change if line else None
+        if change is None or change[1] is None:
+            return None
+        return effect_ruling(change[0], stated, change[1], HALF_DIGIT)
+
+    def _signs(self, sign: int, of: Sequence[Sequence[str]]) -> Ruling | None:
+        """Hold that the mean change over seeds has the sign for each class or pair."""
+        lines = [self._line(classes) for classes in of]
+        changes = {line.label: line.change[0] for line in lines if line and line.change}
+        if len(changes) < len(of):
+            return None
+        shown = ", ".join(f"{label} {change:+.1f} %" for label, change in changes.items())
+        return comparison_ruling(all(sign * change > 0 for change in changes.values()), shown)
+
+    def _largest(self, classes: Sequence[str]) -> Ruling | None:
+        largest = self._line(classes)
+        pairs = {
+            line.label: line.change[0] for key, line in self.lines.items() if len(key) == 2 and line.change
+        }
+        if largest is None or largest.label not in pairs:
+            return None
+        shown = ", ".join(f"{label} {change:+.1f} %" for label, change in pairs.items())
+        return comparison_ruling(pairs[largest.label] == max(pairs.values()), shown)
+
+    def _line(self, classes: Sequence[str]) -> Line | None:
+        return self.lines.get(frozenset(PAPER_CLASSES[name] for name in classes))

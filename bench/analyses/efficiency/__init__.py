@@ -1,0 +1,1 @@
+"""What models cost: sizes, operations, speed and memory, beside the paper's figures."""

@@ -1,0 +1,281 @@
+"""The efficiency figure: windows per second, macro F1, and parameters as the area of bubbles.
+
+Source of the form: MedMamba paper, section on efficiency.
+"""
+
+import math
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from bench.analyses.efficiency.panels import PAPER, Panel
+from bench.paper import published
+from bench.render import style
+from bench.render.figure import Figure
+from bench.render.labels import label_points
+from bench.results.record import Record
+from bench.studies import kinds
+from bench.studies.aggregate import compare
+from bench.studies.suite import OURS, Study, make_suites, short_name
+
+if TYPE_CHECKING:
+    import matplotlib.figure
+    from matplotlib.axes import Axes
+
+HEIGHT_IN = 3.5
+AXES = (0.145, 0.30, 0.835, 0.685)
+"""Left, bottom, width and height of the axes, as parts of the figure."""
+
+LABEL_PT = style.SMALL_PT
+
+LARGEST_AREA_PT2 = 420.0
+"""Of a bubble's bounding square; areas are proportional, so the factor is common."""
+
+
+@dataclass(frozen=True)
+class Score:
+    """A model's macro F1 in percent; ``source`` is ``published``, or what the records are of, ``kind`` their data's."""
+
+    f1: float
+    source: str
+    kind: str = "whole"
+
+    @property
+    def is_published(self) -> bool:
+        """Tell whether the number is quoted."""
+        return self.source == "published"
+
+
+@dataclass(frozen=True)
+class Bubble:
+    """One model of the figure."""
+
+    model: str
+    windows_per_s: float
+    score: Score
+    n_parameters: int
+
+
+def study_for(panel: Panel, cells: Sequence[Record]) -> Study | None:
+    """Return the study of a panel's dataset on the most real data, with the most models; None where there is none."""
+    suites = make_suites(compare(cells))
+    studies = [study for suite in suites if (study := suite.study(panel.key.task.dataset)) is not None]
+    return min(studies, key=lambda one: (kinds.ORDER.index(one.kind), -len(one.groups)), default=None)
+
+
+def scores_for(panel: Panel, cells: Sequence[Record]) -> dict[str, Score]:
+    """Return the F1 of each model of a panel: of the records at hand, else as published.
+
+    Published scores fill gaps beside records of the whole dataset only, and beside models of the paper's preset only;
+    excerpts, simulations and other sizes stand alone.
+    """
+    dataset, study = panel.key.task.dataset, study_for(panel, cells)
+    scores: dict[str, Score] = {}
+    if study is not None:
+        found = {
+            name: group.score("f1")
+            for name, group in study.groups.items()
+            if name in panel.records and study.is_complete(name)
+        }
+        warning = "" if study.kind == "whole" else f"{study.kind.upper()} data, "
+        source = f"{warning}recipe {study.record.cell.recipe}"
+        scores = {name: Score(100 * one.mean, source, study.kind) for name, one in found.items() if one}
+        if scores and study.kind != "whole":
+            return scores
+    if panel.key.preset != PAPER:
+        return scores
+    for name in panel.records:
+        quoted = published.lookup(dataset, name, "f1")
+        if name not in scores and quoted is not None:
+            scores[name] = Score(quoted.mean, "published")
+    return scores
+
+
+def bubbles(panel: Panel, scores: Mapping[str, Score]) -> list[Bubble]:
+    """Return the models that have both a speed and a score, MedMamba first, then fast ones."""
+    found = [
+        Bubble(name, rate, score, panel.records[name].parameters.forward)
+        for name, score in scores.items()
+        if (rate := panel.throughput(name)) is not None
+    ]
+    return sorted(found, key=lambda one: (one.model != OURS, -one.windows_per_s))
+
+
+def pareto_front(points: Iterable[Bubble]) -> list[Bubble]:
+    """Return the models that none beats in both speed and score, slow ones first."""
+    front: list[Bubble] = []
+    for one in sorted(points, key=lambda one: (-one.windows_per_s, -one.score.f1)):
+        if not front or one.score.f1 > front[-1].score.f1:
+            front.append(one)
+    return front[::-1]
+
+
+def front_of(found: Iterable[Bubble]) -> list[Bubble]:
+    """Return the front among measured scores, or among published ones where none is measured: never over both."""
+    found = list(found)
+    return pareto_front([one for one in found if not one.score.is_published] or found)
+
+
+def caption_of(panel: Panel, found: Iterable[Bubble]) -> str:
+    """Return what a reader must know: device, batch, widths, and where the scores come from."""
+    found = list(found)
+    measured = [one for one in found if not one.score.is_published]
+    sources = sorted({one.score.source for one in measured})
+    parts = [
+        f"Speed, score and size on {short_name(panel.key.task.dataset)}.",
+        f"Windows per second in inference at batch {panel.throughput_batch}: {panel.description}.",
+        *_smaller_batches(panel, found),
+    ]
+    if sources:
+        parts.append(f"Filled: test macro F1 of our records ({'; '.join(sources)}).")
+    if len(measured) < len(found):
+        parts.append("Hollow: macro F1 as PUBLISHED in the MedMamba paper, not measured here.")
+    if panel.key.width != "script":
+        parts.append("The scores belong to models of their scripts' widths.")
+    of = "measured" if measured else "published"
+    parts.append(
+        "Bubble area is proportional to the parameters in the forward pass. "
+        f"Dashed: Pareto front of the models with a {of} F1."
+    )
+    return " ".join(parts)
+
+
+def _smaller_batches(panel: Panel, found: Iterable[Bubble]) -> list[str]:
+    """Say which models ran at another batch than the axis names."""
+    conditions = {one.model: panel.compared(one.model) for one in found}
+    smaller = {
+        name: one.batch
+        for name, one in conditions.items()
+        if one is not None and one.batch != one.batch_asked
+    }
+    if not smaller:
+        return []
+    texts = ", ".join(f"{name} at {batch}" for name, batch in smaller.items())
+    return [f"The largest batch that fits in memory: {texts}."]
+
+
+def efficiency_figure(panel: Panel, cells: Sequence[Record], name: str) -> Figure | None:
+    """Return the figure of a panel, or None where no model has both a speed and a score."""
+    found = bubbles(panel, scores_for(panel, cells))
+    if not found:
+        return None
+    front = ", ".join(one.model for one in front_of(found))
+    study = study_for(panel, cells)
+    gaps = [study.gap(name) for name in study.groups if name in panel.records] if study else []
+    left_out = "; ".join(gap for gap in gaps if gap)
+    without = f" Not averaged, seeds being missing: {left_out}." if left_out else ""
+    return Figure(
+        name=name,
+        title=f"{short_name(panel.key.task.dataset)}: speed, score and size",
+        caption=f"{caption_of(panel, found)}{without}",
+        alt=(
+            f"Bubbles of {len(found)} models: windows per second against macro F1, area by parameters. Beaten by none "
+            f"in both, from slow to fast: {front}."
+        ),
+        draw=partial(draw, panel, found),
+        kind=kinds.least_real(one.score.kind for one in found),
+    )
+
+
+def draw(panel: Panel, found: Sequence[Bubble]) -> "matplotlib.figure.Figure":
+    """Draw the bubbles, with a label beside each."""
+    figure = style.new_figure(style.COLUMN_IN, HEIGHT_IN)
+    figure.set_layout_engine("none")  # labels are placed in the axes as they are now
+    axes = figure.add_axes(AXES)
+    scale = LARGEST_AREA_PT2 / max(one.n_parameters for one in found)
+    front = front_of(found)
+    _set_axes(axes, panel, found)
+    _draw_front(axes, front, scale)
+    for one in found:
+        area = one.n_parameters * scale
+        zorder = 2 - 0.5 * area / LARGEST_AREA_PT2  # large ones lie below, as they would hide small ones
+        look = bubble_look(one.model, one.score)
+        axes.scatter(one.windows_per_s, one.score.f1, s=area, zorder=zorder, **look)
+    texts = [
+        axes.text(0, 0, one.model, fontsize=LABEL_PT, fontweight="bold" if one.model == OURS else "normal")
+        for one in found
+    ]
+    points = [(one.windows_per_s, one.score.f1) for one in found]
+    ends = [(one.windows_per_s, one.score.f1) for one in front]
+    label_points(axes, points, [radius_pt(one, scale) for one in found], texts, avoid=list(pairwise(ends)))
+    _draw_legend(axes, found, scale)
+    return figure
+
+
+def _set_axes(axes: "Axes", panel: Panel, found: Sequence[Bubble]) -> None:
+    """Set limits with room for bubbles and labels, and name device and batch."""
+    rates, scores = [one.windows_per_s for one in found], [one.score.f1 for one in found]
+    span = max(math.log10(max(rates) / min(rates)), 0.3)
+    axes.set_xscale("log")
+    axes.set_xlim(min(rates) / 10 ** (0.14 * span), max(rates) * 10 ** (0.14 * span))
+    height = max(max(scores) - min(scores), 1.0)
+    axes.set_ylim(min(scores) - 0.15 * height, max(scores) + 0.15 * height)
+    style.label_log_axis(axes.xaxis)
+    device = textwrap.shorten(panel.key.device_name, 40, placeholder="...")
+    threads = f", {panel.key.threads} threads" if panel.key.device == "cpu" else ""
+    axes.set_xlabel(f"windows per second, batch {panel.throughput_batch}\n{device}{threads}")
+    axes.set_ylabel(f"macro F1 on {short_name(panel.key.task.dataset)}, percent")
+
+
+def _draw_front(axes: "Axes", front: Sequence[Bubble], pt2_per_parameter: float) -> None:
+    """Join the bubbles of the front, from edge to edge."""
+    for one, following in pairwise(front):
+        axes.annotate(
+            "",
+            (one.windows_per_s, one.score.f1),
+            (following.windows_per_s, following.score.f1),
+            arrowprops={
+                "arrowstyle": "-",
+                "linestyle": "--",
+                "linewidth": 0.8,
+                "color": style.FAINT,
+                "shrinkA": radius_pt(following, pt2_per_parameter),
+                "shrinkB": radius_pt(one, pt2_per_parameter),
+            },
+        )
+
+
+def radius_pt(bubble: Bubble, pt2_per_parameter: float) -> float:
+    """Return the radius at which a bubble is drawn; ``pt2_per_parameter`` is the area of its bounding square."""
+    return math.sqrt(bubble.n_parameters * pt2_per_parameter) / 2
+
+
+def bubble_look(model: str, score: Score) -> dict[str, Any]:
+    """Return face and edge of a bubble; ours is the dark one, in grey too."""
+    ours = model == OURS
+    if score.is_published:
+        edge = style.OURS if ours else style.FAINT
+        return {"facecolor": "none", "edgecolor": edge, "linewidth": 1.1, "linestyle": (0, (1.5, 0.8))}
+    face = style.OURS if ours else style.GRID
+    return {"facecolor": face, "edgecolor": style.INK, "linewidth": 0.6, "linestyle": "-"}
+
+
+def _draw_legend(axes: "Axes", found: Sequence[Bubble], pt2_per_parameter: float) -> None:
+    """Draw bubbles of round sizes, and below what filled, hollow and the line mean."""
+    sizes = legend_sizes(max(one.n_parameters for one in found) / 1e6)
+    plain = {"facecolor": "none", "edgecolor": style.INK, "linewidth": 0.6}
+    first = [
+        axes.scatter([], [], s=one * 1e6 * pt2_per_parameter, label=f"{one:g} M parameters", **plain)
+        for one in sizes
+    ]
+    second: list[Any] = [
+        axes.scatter([], [], s=36, label=label, **bubble_look("any", Score(0.0, source)))
+        for source, label in (("records", "F1 measured"), ("published", "F1 as published"))
+        if any(one.score.is_published == (source == "published") for one in found)
+    ]
+    second += axes.plot([], [], linestyle="--", color=style.FAINT, linewidth=0.8, label="Pareto front")
+    for handles, height in ((first, 0.075), (second, 0.005)):
+        axes.figure.legend(
+            handles=handles, loc="lower center", bbox_to_anchor=(0.55, height), ncols=len(handles),
+            borderaxespad=0.2, handletextpad=0.8, columnspacing=1.8, scatterpoints=1,
+        )  # fmt: skip
+
+
+def legend_sizes(largest_million: float) -> list[float]:
+    """Return one or two round sizes, in million parameters, the last near the largest bubble."""
+    rounded = [digit * 10.0**power for power in range(-3, 4) for digit in (1, 2, 5)]
+    fitting = [one for one in rounded if one <= largest_million * 1.05]
+    return fitting[-3::2] or [rounded[0]]

@@ -1,0 +1,63 @@
+"""The report on efficiency: tables and figures of a results folder's efficiency records."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from bench.analyses.efficiency.figure import efficiency_figure
+from bench.analyses.efficiency.panels import Panel, panels
+from bench.analyses.efficiency.tables import cost_table, ratio_table, speed_table, spread_table
+from bench.errors import RecordError
+from bench.render.figure import Figure
+from bench.render.table import Table
+from bench.results.efficiency_record import read_efficiency
+from bench.results.store import read_all
+
+
+@dataclass(frozen=True)
+class EfficiencyReport:
+    """The tables and figures as data, and the records that could not be read."""
+
+    tables: tuple[Table, ...]
+    figures: tuple[Figure, ...]
+    damaged: tuple[RecordError, ...]
+
+
+def efficiency_report(out: Path) -> EfficiencyReport:
+    """Return what a results folder's efficiency records say; all empty where it has none."""
+    records, damaged = read_efficiency(out)
+    if not records:
+        return EfficiencyReport((), (), tuple(damaged))
+    found = panels(records)
+    cells, _ = read_all(out)
+    figures = [
+        efficiency_figure(panel, cells, name) for panel, name in zip(found, _names(found), strict=True)
+    ]
+    return EfficiencyReport(
+        tables=(*_tables_by_device(found), ratio_table(found)),
+        figures=tuple(one for one in figures if one is not None),
+        damaged=tuple(damaged),
+    )
+
+
+def _tables_by_device(found: Sequence[Panel]) -> list[Table]:
+    """Return the tables of absolute numbers: of several devices each has its own, since they share no column."""
+    devices = list(dict.fromkeys(one.key.device_label for one in found))
+    tables = []
+    for number, device in enumerate(devices, start=1):
+        there = [one for one in found if one.key.device_label == device]
+        suffix = "" if len(devices) == 1 else f"-{device[0]}-{number}"
+        for make in (cost_table, speed_table, spread_table):
+            table = make(there)
+            title = table.title if len(devices) == 1 else f"{table.title}: {device[1]}"
+            tables.append(replace(table, name=f"{table.name}{suffix}", title=title))
+    return tables
+
+
+def _names(found: Sequence[Panel]) -> list[str]:
+    """Return a file name for the figure of each panel; those that would clash are numbered."""
+    names = [f"efficiency-{one.key.task.dataset}-{one.key.width}-{one.key.device}" for one in found]
+    return [
+        name if names.count(name) == 1 else f"{name}-{names[: position + 1].count(name)}"
+        for position, name in enumerate(names)
+    ]

@@ -1,0 +1,1 @@
+"""Whether a model's features separate classes or persons."""

@@ -1,0 +1,69 @@
+"""Verdicts on what the paper reads off its t-SNE maps, from numbers of the same features.
+
+A map cannot be right or wrong; so "separates" is taken as: the nearest windows of OTHER subjects tell the class
+better than always naming the most frequent one, by the mean over seeds.
+"""
+
+from collections.abc import Sequence
+
+from bench.analyses.analysed import over_seeds
+from bench.analyses.embedding.record import EmbeddingRecord, Quantity
+from bench.paper.claims import Claim, Ruling
+from bench.report.judges.rulings import comparison_ruling, unless_void
+from bench.studies.suite import OURS
+
+RIVAL = "medformer"
+
+
+class EmbeddingJudge:
+    """Rules on MedMamba's features against Medformer's."""
+
+    def __init__(self, records: Sequence[EmbeddingRecord]) -> None:
+        self.records = {(one.cells.dataset, one.cells.model): one for one in records}
+        self._rules = {
+            "only_ours_separates": _only_ours_separates,
+            "separates_better": _separates_better,
+        }
+
+    def __call__(self, claim: Claim) -> Ruling | None:
+        """Return the verdict, or None where either model's features were not analysed."""
+        dataset = claim.about["dataset"]
+        ours, theirs = (self.records.get((dataset, model)) for model in (OURS, RIVAL))
+        if ours is None or theirs is None:
+            return None
+        ruling = self._rules[claim.about["rule"]](ours, theirs)
+        return unless_void(ruling, ours.cells.void or theirs.cells.void)
+
+
+def _only_ours_separates(ours: EmbeddingRecord, theirs: EmbeddingRecord) -> Ruling | None:
+    gains = [_gain(one) for one in (ours, theirs)]
+    if gains[0] is None or gains[1] is None:
+        return None
+    shown = (
+        f"class from other subjects' neighbours, gain over naming one class: {OURS} {gains[0]:+.3f}, "
+        f"{RIVAL} {gains[1]:+.3f}"
+    )
+    return comparison_ruling(gains[0] > 0 >= gains[1], shown)
+
+
+def _separates_better(ours: EmbeddingRecord, theirs: EmbeddingRecord) -> Ruling | None:
+    quantities: tuple[Quantity, ...] = ("silhouette_class", "class_from_others")
+    pairs = {name: (_mean(ours, name), _mean(theirs, name)) for name in quantities}
+    known = {name: (a, b) for name, (a, b) in pairs.items() if a is not None and b is not None}
+    if len(known) < len(pairs):
+        return None
+    shown = "; ".join(
+        f"{name.replace('_', ' ')}: {OURS} {a:.3f}, {RIVAL} {b:.3f}" for name, (a, b) in known.items()
+    )
+    return comparison_ruling(all(a > b for a, b in known.values()), shown)
+
+
+def _gain(record: EmbeddingRecord) -> float | None:
+    found = _mean(record, "class_from_others")
+    constant = record.constant_from_others
+    return None if found is None or constant is None else found - constant
+
+
+def _mean(record: EmbeddingRecord, quantity: Quantity) -> float | None:
+    found = over_seeds([getattr(seed, quantity) for seed in record.seeds])
+    return None if found is None else found[0]

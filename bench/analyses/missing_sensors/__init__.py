@@ -1,0 +1,1 @@
+"""How macro F1 falls when channels are missing at test time."""

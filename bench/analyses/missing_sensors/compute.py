@@ -1,0 +1,236 @@
+"""How macro F1 on the test part falls when channels are missing, with and without channel dropout in training.
+
+Source of the question: MedMamba paper, section "Robust Input Modeling via Channel Dropout", which motivates dropout
+with missing sensors and measures nothing of it. A missing channel is zero throughout, as a dropped one in training,
+which after the z-score is the channel's mean; what remains is not rescaled, as at any test.
+"""
+
+import json
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import nn
+
+from bench import datasets
+from bench.analyses.analysed import AnalysedCells
+from bench.analyses.missing_sensors.record import CellRobustness, Draws, GroupRobustness, MissingSensorsRecord
+from bench.analyses.trained import alike, load_trained, trained_data
+from bench.errors import DataError, UsageError
+from bench.results.record import Record
+from bench.train.evaluate import predict
+from bench.train.part import Part
+from bench.train.scores import macro_f1
+from bench.train.seeding import derived_seed
+
+N_NUMBERS = 8
+"""At most so many numbers of missing channels are tried, from none to all but one."""
+
+Say = Callable[[str], None]
+Draw = NDArray[np.bool_]
+
+
+def numbers_missing(n_channels: int) -> list[int]:
+    """Return the numbers of missing channels to try: 0, 1, 2, then evenly to all but one.
+
+    Raises
+    ------
+    UsageError
+        There is one channel only, of which nothing can be missing.
+    """
+    if n_channels < 2:
+        raise UsageError(
+            f"--dataset: a dataset of {n_channels} channel has none to spare; choose one of several channels"
+        )
+    spread = np.linspace(2, n_channels - 1, N_NUMBERS - 2).round().astype(int)
+    return sorted({0, 1, *(int(one) for one in spread if one < n_channels)})
+
+
+def draw_missing(
+    n_channels: int, numbers: Sequence[int], n_draws: int, rng: np.random.Generator
+) -> dict[int, list[Draw]]:
+    """Return masks ``(n_channels,)`` of what is missing, by number: one for none, else one for each draw.
+
+    Each draw is an order in which channels fail, so that what is missing early is missing later too.
+    """
+    orders = [rng.permutation(n_channels) for _ in range(n_draws)]
+    return {
+        number: [
+            np.isin(np.arange(n_channels), order[:number]) for order in (orders if number else orders[:1])
+        ]
+        for number in numbers
+    }
+
+
+def without_channels(part: Part, missing: Draw) -> Part:
+    """Return a part whose missing channels are zero; its windows are copied."""
+    windows = part.windows[part.rows]
+    windows[:, :, missing] = 0.0
+    return Part(windows, part.part_labels, part.part_subjects, np.arange(len(part)))
+
+
+def robustness(model: nn.Module, part: Part, draws: dict[int, list[Draw]], record: Record) -> CellRobustness:
+    """Return the macro F1 of one trained model under every draw and without each channel in turn."""
+    batch_size, seed = record.settings["training"]["batch_size"], record.cell.seed
+
+    def f1(missing: Draw) -> float:
+        changed = without_channels(part, missing)
+        return macro_f1(predict(model, changed, batch_size, seed), changed.part_labels)
+
+    return CellRobustness(
+        seed=seed,
+        key=record.key,
+        random=tuple(Draws(n_missing=number, f1=tuple(map(f1, masks))) for number, masks in draws.items()),
+        without=tuple(map(f1, np.eye(part.windows.shape[2], dtype=bool))),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """How much is tried, and where.
+
+    At most ``n_windows`` test windows, drawn by class; ``n_draws`` random choices of each number of missing channels.
+    """
+
+    n_windows: int = 512
+    n_draws: int = 5
+    draw_seed: int = 41
+    device: str = "cpu"
+
+
+def run(
+    out: Path, records: Sequence[Record], root: Path, settings: Settings, say: Say
+) -> MissingSensorsRecord:
+    """Measure trained cells of one dataset, of one or several models.
+
+    Parameters
+    ----------
+    out, records
+        Results folder and its finished cells.
+    root
+        Folder with one sub-folder per dataset.
+    settings
+        How much is tried.
+    say
+        Told of progress.
+
+    Raises
+    ------
+    DataError
+        The data are not those of the cells, or cells were tested on different windows.
+    RecordError
+        A cell's weights cannot be used.
+    UsageError
+        The dataset has one channel.
+    """
+    dataset = records[0].cell.dataset
+    facts = datasets.facts(dataset)
+    numbers = numbers_missing(facts.n_channels)
+    rng = np.random.default_rng(derived_seed(settings.draw_seed, "missing channels"))
+    draws = draw_missing(facts.n_channels, numbers, settings.n_draws, rng)
+    whole = trained_data(records[0], root).part("test")
+    part = whole.draw(
+        settings.n_windows, np.random.default_rng(derived_seed(settings.draw_seed, "test windows"))
+    )
+    found = _groups(records)
+    for group in found:
+        _refuse_other_windows(records[0], group[0])
+
+    def measured(record: Record) -> CellRobustness:
+        say(f"{record.cell.model}, channel dropout {_rate(record)}, seed {record.cell.seed}")
+        return robustness(load_trained(out, record).to(settings.device), part, draws, record)
+
+    return MissingSensorsRecord(
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        dataset=dataset,
+        channel_names=facts.channel_names,
+        n_subjects=len(np.unique(part.part_subjects)),
+        n_windows=len(part),
+        n_windows_of_part=len(whole),
+        windows_per_class=tuple(map(int, np.bincount(part.part_labels, minlength=facts.n_classes))),
+        draw_seed=settings.draw_seed,
+        n_draws=settings.n_draws,
+        missing_channels={
+            number: tuple(tuple(np.array(facts.channel_names)[mask]) for mask in masks)
+            for number, masks in draws.items()
+        },
+        groups=tuple(
+            GroupRobustness(
+                about=AnalysedCells.of(group),
+                hyperparameters=group[0].settings["hyperparameters"],
+                cells=tuple(map(measured, group)),
+            )
+            for group in found
+        ),
+        lacking=_lacking(found),
+    )
+
+
+def _groups(records: Sequence[Record]) -> list[list[Record]]:
+    """Return the cells that may be averaged, by model, the largest rate of channel dropout first."""
+    models = dict.fromkeys(record.cell.model for record in records)
+    groups = [
+        group
+        for model in models
+        for group in alike(record for record in records if record.cell.model == model)
+    ]
+    order = list(models)
+    return sorted(groups, key=lambda group: (order.index(group[0].cell.model), -(_rate(group[0]) or 0.0)))
+
+
+def _refuse_other_windows(first: Record, other: Record) -> None:
+    """Refuse cells whose test windows differ, so that all are compared on the same."""
+    for what, one, two in (
+        ("fingerprint", first.data.fingerprint, other.data.fingerprint),
+        ("normalisation", first.data.normalisation, other.data.normalisation),
+        ("split", first.settings["data"]["split"], other.settings["data"]["split"]),
+        ("split_seed", first.settings["data"]["split_seed"], other.settings["data"]["split_seed"]),
+    ):
+        if one != two:
+            raise DataError(
+                f"cells {first.key[:12]} and {other.key[:12]} were tested on different windows: {what} {one} and "
+                f"{two}; choose one kind with --recipe or use another --out"
+            )
+
+
+def _rate(record: Record) -> float | None:
+    return record.settings["hyperparameters"].get("channel_dropout")
+
+
+def _lacking(groups: Sequence[Sequence[Record]]) -> tuple[str, ...]:
+    """Return what each model lacks for a comparison of dropout on and off, with the command that fills it."""
+    lines = []
+    for model in dict.fromkeys(group[0].cell.model for group in groups):
+        of_model = [group for group in groups if group[0].cell.model == model]
+        rates = {_rate(group[0]) for group in of_model} - {None}
+        if not rates:
+            lines.append(f"{model} has no channel dropout to turn off")
+        elif 0.0 not in rates:
+            lines.append(
+                f"no cell of {model} without channel dropout: {_command(of_model[0], ['channel_dropout=0'])}"
+            )
+        elif rates == {0.0}:
+            lines.append(f"no cell of {model} with channel dropout: {_command(of_model[0], [])}")
+    return tuple(lines)
+
+
+def _command(group: Sequence[Record], sets: Sequence[str]) -> str:
+    """Return the command that trains the same cells but for their channel dropout, which ``sets`` may give."""
+    first, settings = group[0], group[0].settings
+    values = {**settings["training"], **settings["data"], **settings["hyperparameters"]}
+    values |= settings["execution"]
+    own = [
+        f"{name}={'none' if values[name] is None else json.dumps(values[name]).strip(chr(34))}"
+        for name, origin in sorted(settings["origins"].items())
+        if origin == "--set" and name in values and name != "channel_dropout"
+    ]
+    words = ["bench", "run", "--preset", settings["preset"]["name"], "--recipe", first.cell.recipe]
+    words += ["--models", first.cell.model, "--datasets", first.cell.dataset]
+    words += ["--seeds", ",".join(str(one.cell.seed) for one in group), "--no-ablation"]
+    for one in [*own, *sets]:
+        words += ["--set", one]
+    return f"{shlex.join(words)}, with the --data and --out of the others"

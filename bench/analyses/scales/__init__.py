@@ -1,0 +1,1 @@
+"""What each time scale of a trained MedMamba sees, and what it is worth."""

@@ -1,0 +1,230 @@
+"""What each time scale of MedMamba responds to, beside the paper's words on it, and what it is worth."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+from bench.analyses.analysed import over_seeds
+from bench.analyses.scales.figure import draw
+from bench.analyses.scales.record import BranchCell, ScalesRecord, read_scales
+from bench.render.figure import Figure
+from bench.render.table import Block, Cell, Row, Table
+from bench.studies.aggregate import DDOF, METRICS
+from bench.studies.chance import majority_scores, stratified_scores
+from bench.studies.kinds import SENTENCES
+from bench.studies.suite import short_name
+
+PAPER_DATASET = "adftd"
+PAPER_WORDS = {5: ("beta",), 10: ("theta", "alpha"), 25: ("theta", "alpha")}
+"""Bands that the section on the ablation ascribes to each stride, on EEG."""
+
+PREFERENCE = 1.1
+"""Ours: kernels prefer a band when they respond to it ten percent more than kernels without structure would."""
+
+
+def scales_report(out: Path) -> tuple[list[Table], list[Figure]]:
+    """Return tables and a figure for each record of a results folder; none where the analysis was not run.
+
+    Raises
+    ------
+    RecordError
+        A record cannot be read.
+    """
+    records = read_scales(out)
+    return [table for one in records for table in scales_tables(one)], [scales_figure(one) for one in records]
+
+
+def scales_tables(record: ScalesRecord) -> list[Table]:
+    """Return the tables of a record: response, energy, worth."""
+    return [gain_table(record), energy_table(record), worth_table(record)]
+
+
+def gain_table(record: ScalesRecord) -> Table:
+    """Return kernel length, resolution and response per band of every branch."""
+    rows = []
+    for number, stride in enumerate(record.strides):
+        rate = record.sampling_rate_hz
+        facts = [f"{1000 * stride / rate:.4g} ms", f"{rate / stride:.3g} Hz", f"{rate / stride / 2:.3g} Hz"]
+        cells = [Cell(text=text) for text in facts]
+        cells += [
+            _over_cells(record, number, lambda one, b=band: b.mean(one.gain, record.frequencies_hz))
+            for band in record.bands
+        ]
+        cells.append(Cell(text=preferred(record, number) or "none"))
+        rows.append(Row(f"stride {stride}", tuple(cells)))
+    return Table(
+        name=f"scales-gain-{_stem(record)}",
+        title=f"{_title(record)}: what the kernels of each branch respond to",
+        columns=("kernel", "resolution", "token limit", *(band.name for band in record.bands), "preferred"),
+        blocks=(Block("", tuple(rows)),),
+        caption=(
+            "Mean squared response of the learned kernels in each band, relative to their mean over all frequencies: "
+            f"1 is a kernel without structure, as before training. {verdict(record)} {_seeds(record)}"
+        ),
+        corner="Branch",
+        groups=(("", 3), ("response in the band", len(record.bands)), ("", 1)),
+        unit="gain",
+    )  # fmt: skip
+
+
+def energy_table(record: ScalesRecord) -> Table:
+    """Return the share of each band in the energy of every branch's kernels on test windows."""
+    rows = tuple(
+        Row(
+            f"stride {stride}",
+            tuple(
+                _over_cells(record, number, lambda one, b=band: 100 * b.total(one.energy, record.frequencies_hz))
+                for band in record.bands
+            ),
+        )
+        for number, stride in enumerate(record.strides)
+    )  # fmt: skip
+    return Table(
+        name=f"scales-energy-{_stem(record)}",
+        title=f"{_title(record)}: which bands bring the energy of each branch",
+        columns=tuple(f"{band.name}{_hertz(record, number)}" for number, band in enumerate(record.bands)),
+        blocks=(Block("", rows),),
+        caption=(
+            "Share of each band in the energy that the kernels give on test windows, in percent: what the signal has "
+            f"and the kernels pass on. {_seeds(record)}"
+        ),
+        corner="Branch",
+    )
+
+
+def worth_table(record: ScalesRecord) -> Table:
+    """Return macro F1 without each branch and with each alone."""
+    full = _over([100 * cell.f1 for cell in record.cells])
+    rows = [Row("all branches", (full, Cell()))]
+    for title, value in (("without", _without), ("only", _alone)):
+        for number, stride in enumerate(record.strides):
+            values = [100 * value(cell.branches[number]) for cell in record.cells]
+            losses = [one - 100 * cell.f1 for one, cell in zip(values, record.cells, strict=True)]
+            rows.append(Row(f"{title} stride {stride}", (_over(values), _over(losses))))
+    f1 = METRICS.index("f1")
+    guesses = (
+        ("most frequent class", majority_scores(record.windows_per_class)[f1]),
+        ("proportional guess", stratified_scores(record.windows_per_class)[f1]),
+    )
+    chance = tuple(Row(label, (Cell(100 * (score or 0.0)), Cell())) for label, score in guesses)
+    return Table(
+        name=f"scales-worth-{_stem(record)}",
+        title=f"{_title(record)}: what each branch is worth",
+        columns=("macro F1", "difference"),
+        blocks=(Block("measured", tuple(rows)), Block("chance on these windows", chance)),
+        caption=(
+            "Macro F1 in percent when branches are silenced, and the seed-wise difference to all branches in points. "
+            "A silenced branch gives its mean vector for every window; nothing is trained again, so that this is how "
+            f"much the trained model leans on a branch, not what the branch could do. {_seeds(record)}"
+        ),
+        corner="Branches",
+    )
+
+
+def scales_figure(record: ScalesRecord) -> Figure:
+    """Return the figure of a record."""
+    words = "; ".join(
+        f"stride {stride}: {preferred(record, number) or 'no band preferred'}"
+        for number, stride in enumerate(record.strides)
+    )
+    return Figure(
+        name=f"scales-{_stem(record)}",
+        title=f"{_title(record)}: what the scales see",
+        caption=(
+            "Left: squared response of each branch's kernels, mean and standard deviation over seeds; dotted verticals "
+            "are the fastest rhythms that the branch's tokens can follow. Middle: share of each band in the energy on "
+            f"test windows. Right: macro F1 without each branch, and with it alone. {verdict(record)} {_seeds(record)}"
+        ),
+        alt=f"Three panels: frequency response, energy by band, macro F1 with branches silenced. {words}.",
+        draw=partial(draw, record),
+        kind=record.about.data.kind,
+    )
+
+
+def preferred(record: ScalesRecord, number: int) -> str:
+    """Return the band that a branch responds to most, an empty text where it prefers none.
+
+    A preference is a mean of at least `PREFERENCE` that is more than a standard deviation over seeds above 1.
+    """
+    gains: dict[str, tuple[float, float | None]] = {}
+    for band in record.bands:
+        over = over_seeds(
+            [band.mean(cell.branches[number].gain, record.frequencies_hz) for cell in record.cells]
+        )
+        if over is not None:
+            gains[band.name] = over
+    best = max(gains, key=lambda name: gains[name][0])
+    mean, deviation = gains[best]
+    return best if mean >= PREFERENCE and mean - (deviation or 0.0) > 1 else ""
+
+
+def verdict(record: ScalesRecord) -> str:
+    """Return what was found of the paper's words, as sentences."""
+    if record.about.dataset != PAPER_DATASET:
+        return "The paper's words on bands are of the EEG of ADFTD at 256 Hz, which this is not."
+    if not any(stride in PAPER_WORDS for stride in record.strides):
+        return "The paper says nothing of these strides."
+    agree, differ = [], []
+    for number, stride in enumerate(record.strides):
+        words = PAPER_WORDS.get(stride)
+        if words is None:
+            continue
+        found = preferred(record, number)
+        said = f"stride {stride}: {' or '.join(words)} said, {found or 'none preferred'} found"
+        (agree if found in words else differ).append(said)
+    whether = "does not hold here" if differ else "holds here"
+    where = ", on SIMULATED data" if record.about.data.kind == "simulated" else ""
+    rate = record.sampling_rate_hz
+    limits = ", ".join(f"{rate / stride / 2:.3g} (stride {stride})" for stride in record.strides)
+    return (
+        f"The paper's words on bands: {whether}{where} ({'; '.join([*differ, *agree])}). The longest kernel tells "
+        f"apart what lies {rate / max(record.strides):.3g} Hz apart or more. Tokens follow rhythms up to {limits} "
+        "Hz; faster ones fold onto slower ones."
+    )
+
+
+def _without(one: BranchCell) -> float:
+    return one.f1_without
+
+
+def _alone(one: BranchCell) -> float:
+    return one.f1_alone
+
+
+def _over_cells(record: ScalesRecord, number: int, value: Callable[[BranchCell], float | None]) -> Cell:
+    return _over([value(cell.branches[number]) for cell in record.cells])
+
+
+def _over(values: Sequence[float | None]) -> Cell:
+    found = over_seeds(values)
+    return Cell() if found is None else Cell(*found)
+
+
+def _hertz(record: ScalesRecord, number: int) -> str:
+    """Return the ends of a band; those of ranges without a name are their name."""
+    band = record.bands[number]
+    return f" ({band.low_hz:.3g} to {band.high_hz:.3g} Hz)" if record.is_eeg else ""
+
+
+def _stem(record: ScalesRecord) -> str:
+    about = record.about
+    return about.dataset if about.model == "medmamba" else f"{about.model}-{about.dataset}"
+
+
+def _title(record: ScalesRecord) -> str:
+    return f"{record.about.model} on {short_name(record.about.dataset)}"
+
+
+def _seeds(record: ScalesRecord) -> str:
+    about = record.about
+    drawn = (
+        f", drawn by class from {record.n_windows_of_part}"
+        if record.n_windows < record.n_windows_of_part
+        else ""
+    )
+    changed = f", changed: {about.changes}" if about.changes else ""
+    return (
+        f"Mean and sample standard deviation (ddof {DDOF}) over seeds {', '.join(map(str, about.seeds))}; "
+        f"{record.n_windows} test windows{drawn}. Data: {SENTENCES[about.data.kind]} ({about.data.version}). "
+        f"Recipe: {about.recipe}{changed}."
+    )

@@ -1,0 +1,1 @@
+"""How operations, time and memory grow with the length of the window."""

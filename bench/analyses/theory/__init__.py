@@ -1,0 +1,1 @@
+"""The paper's propositions put to the test."""

@@ -1,0 +1,33 @@
+"""Verdicts on the paper's propositions, from the record of their checks.
+
+Where a check was made on several datasets, those that may be set against the paper decide.
+"""
+
+from collections.abc import Sequence
+
+from bench.analyses.theory.record import Check, TheoryRecord
+from bench.paper.claims import Claim, Ruling
+from bench.report.judges.rulings import comparison_ruling, void_ruling
+
+
+class TheoryJudge:
+    """Rules that a proposition is reproduced when each of its checks holds, by the rules that the checks state."""
+
+    def __init__(self, records: Sequence[TheoryRecord]) -> None:
+        self.checks = [check for record in records for check in record.checks]
+
+    def __call__(self, claim: Claim) -> Ruling | None:
+        """Return the verdict, or None where nothing was checked."""
+        wanted = claim.about["checks"]
+        found = [one for one in self.checks if one.number in wanted and one.verdict != "not checked"]
+        if {one.number for one in found} != set(wanted):
+            return None
+        decisive = [one for one in found if not one.void]
+        if {one.number for one in decisive} != set(wanted):
+            void = sorted({one.void for one in found if one.void})
+            return void_ruling(_told(found), "; ".join(void))
+        return comparison_ruling(all(one.verdict == "holds" for one in decisive), _told(decisive))
+
+
+def _told(checks: Sequence[Check]) -> str:
+    return "; ".join(f"{one.number}, {one.about}: {one.verdict}: {one.result}" for one in checks)

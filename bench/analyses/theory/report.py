@@ -1,0 +1,104 @@
+"""The report on the propositions: every check as text and as a table's row, with the figures of those that have one."""
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from bench.analyses.analysis_record import read_analyses
+from bench.analyses.theory.figures import draw
+from bench.analyses.theory.record import NAME, Check, TheoryRecord
+from bench.render.figure import Figure
+from bench.render.table import Block, Cell, Row, Table
+from bench.studies import kinds
+from bench.studies.caption import numbers
+from bench.studies.suite import short_name
+
+_TITLES = {
+    "1": "Noise suppression by channel mixing",
+    "2": "The best whitened mixer",
+    "3": "Mismatch of scales",
+    "4": "Cost of the scans",
+    "5": "Symmetric context",
+}
+
+
+def theory_report(out: Path) -> tuple[list[Table], list[Figure]]:
+    """Return the table and the figures of a results folder; none where nothing was checked.
+
+    Raises
+    ------
+    RecordError
+        The record cannot be read.
+    """
+    records = read_analyses(out, NAME, TheoryRecord)
+    tables = [theory_table(record) for record in records]
+    figures = [figure for record in records for figure in theory_figures(record.checks)]
+    return tables, figures
+
+
+def to_text(record: TheoryRecord) -> str:
+    """Return every check as a paragraph: claim, what was checked, on what, result, verdict."""
+    return "\n\n".join(_paragraph(check) for check in record.checks)
+
+
+def theory_table(record: TheoryRecord) -> Table:
+    """Return all checks, a row each."""
+    rows = tuple(_row(check) for check in record.checks)
+    return Table(
+        name=NAME,
+        title="The paper's propositions, put to the test",
+        columns=("claim", "checked", "on", "result", "verdict"),
+        blocks=(Block("", rows),),
+        caption=(
+            "Numbers follow the paper's statements in section Method. 'Holds' and 'does not hold here' follow from the "
+            f"numbers by the rule in the column 'checked'. Draws start from seed {record.seed}.{_cells(record)}"
+        ),
+        corner="No.",
+        widths=(0.03, 0.19, 0.21, 0.14, 0.24, 0.07),
+    )
+
+
+def _cells(record: TheoryRecord) -> str:
+    """Say of the trained cells what they were trained on and how; nothing where there are none."""
+    alike: dict[str, list[str]] = {}
+    for one in record.cells:
+        changed = f", changed: {one.changes}" if one.changes else ""
+        about = f"{kinds.SENTENCES[one.data.kind]}; recipe {one.recipe}{changed}, seeds {numbers(one.seeds)}"
+        alike.setdefault(about, []).append(short_name(one.dataset))
+    return "".join(f" Trained on {', '.join(names)}: {about}." for about, names in alike.items())
+
+
+def theory_figures(checks: Sequence[Check]) -> list[Figure]:
+    """Return a figure for every check that has curves."""
+    return [_figure(check) for check in checks if check.curves]
+
+
+def _figure(check: Check) -> Figure:
+    name = f"{NAME}-{check.number}" + (f"-{check.about}" if check.number == "1a" else "")
+    bands = " Bands: quartiles over points and seeds." if any(one.low for one in check.curves) else ""
+    return Figure(
+        name=name,
+        title=f"{_TITLES[check.number[0]]}: {check.about}",
+        caption=f"{check.claim} Checked on {check.on}. Result: {check.result}. Verdict: {check.verdict}.{bands}",
+        alt=f"{_TITLES[check.number[0]]}. {check.result}.",
+        draw=partial(draw, check),
+        kind=check.kind,
+    )
+
+
+def _row(check: Check) -> Row:
+    texts = (check.claim, check.checked, check.on, check.result, check.verdict)
+    return Row(check.number, tuple(Cell(text=text) for text in texts))
+
+
+def _paragraph(check: Check) -> str:
+    return "\n".join(
+        [
+            f"{check.number} {_TITLES[check.number[0]]}: {check.about}",
+            f"  claim    {check.claim}",
+            f"  checked  {check.checked}",
+            f"  on       {check.on}",
+            f"  result   {check.result}",
+            f"  verdict  {check.verdict}",
+        ]
+    )

@@ -1,0 +1,1 @@
+"""Fetching a dataset from its publisher; only ever when asked to."""

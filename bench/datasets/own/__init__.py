@@ -1,0 +1,1 @@
+"""A user's own windows: imported, exported, and read like any dataset."""

@@ -1,0 +1,297 @@
+"""A folder of windows, the form of DL4mHealth/Medformer's prepared data, with a description beside it.
+
+    dataset.toml                    what it is: classes, channels, rate, licence (ours)
+    Feature/feature_001.npy         (n_windows, n_times, n_channels) of subject 1, and so on
+    Label/label.npy                 (n_subjects, 2): class and number of each subject
+    Label/window_label_001.npy      (n_windows,) classes where they change within subjects, for all subjects or none
+
+Numbers of subjects are compared as numbers, whatever their zero padding.
+"""
+
+import json
+import os
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from bench.datasets.contract import Normalisation
+from bench.datasets.formats.npy_file import map_npy
+from bench.errors import DataError
+from bench.files import atomic_file, atomic_folder
+
+DESCRIPTION = "dataset.toml"
+_FEATURE = re.compile(r"feature_(\d{1,9})\.npy")
+_VARIES = -1
+
+
+def _printable(text: str) -> str:
+    if not text.isprintable() or not text.strip():
+        raise ValueError("must be text without line breaks")
+    return text
+
+
+_Text = Annotated[str, AfterValidator(_printable)]
+
+
+class Description(BaseModel):
+    """What a folder of windows is, as its ``dataset.toml`` says."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    version: Literal[1] = Field(default=1, description="of this file's form")
+    name: str = Field(pattern=r"^[a-z][a-z0-9-]{0,39}$", description="name on the command line")
+    title: _Text
+    task: _Text = "classification"
+    class_names: tuple[_Text, ...] = Field(min_length=2, description="in label order")
+    channel_names: tuple[_Text, ...] = Field(min_length=1)
+    sampling_rate_hz: float = Field(gt=0, allow_inf_nan=False)
+    normalisation: Normalisation = Field(default="window", description="how a model wants it scaled")
+    homepage: _Text = "none"
+    licence: _Text = "not stated"
+    citation: _Text = "none"
+    subjects: dict[str, _Text] = Field(default_factory=dict, description="number of a subject to its name")
+
+
+@dataclass(frozen=True)
+class Part:
+    """The windows of one subject: ``(n, n_times, n_channels)`` float32, and their labels ``(n,)``."""
+
+    subject: str
+    windows: NDArray[np.float32]
+    labels: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class SubjectFile:
+    """A subject's number, name, feature file (in ``Feature/``), and class, None where it changes."""
+
+    number: int
+    name: str
+    file: str
+    label: int | None
+
+
+def read_description(path: Path) -> Description:
+    """Read a description.
+
+    Raises
+    ------
+    DataError
+        The file is missing, not TOML, or a field is missing, unknown or unusable.
+    """
+    try:
+        return Description.model_validate(tomllib.loads(path.read_text(encoding="utf-8-sig")))
+    except FileNotFoundError as error:
+        raise DataError(
+            f"{path}: no such file; it says what the windows are, as docs/datasets.md tells"
+        ) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise DataError(f"{path}: not readable as TOML ({error})") from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(map(str, first["loc"]))
+        raise DataError(f"{path}: {field}: {first['msg']}; found {str(first['input'])[:60]!r}") from error
+
+
+def list_subjects(folder: Path, description: Description) -> tuple[SubjectFile, ...]:
+    """List the subjects of a folder by number, with the names that the description gives them.
+
+    Raises
+    ------
+    DataError
+        Feature files and label table disagree, a number occurs twice, or a label is no class.
+    """
+    files = _feature_files(folder)
+    labels = _label_table(folder / "Label" / "label.npy", description)
+    for number in sorted(files.keys() ^ labels.keys()):
+        where = "Feature" if number in files else "Label/label.npy"
+        raise DataError(f"{folder}: subject {number} is in {where} only; features and labels must agree")
+    unknown = sorted(set(description.subjects) - {str(number) for number in files})
+    if unknown:
+        raise DataError(f"{folder / DESCRIPTION}: subjects names '{unknown[0]}', which has no feature file")
+    found = tuple(
+        SubjectFile(number, description.subjects.get(str(number), str(number)), files[number], labels[number])
+        for number in sorted(files)
+    )
+    name, count = Counter(one.name for one in found).most_common(1)[0]
+    if count > 1:
+        raise DataError(f"{folder / DESCRIPTION}: {count} subjects are named '{name}'")
+    return found
+
+
+def read_part(folder: Path, subject: SubjectFile, description: Description) -> Part:
+    """Read the windows of a subject.
+
+    Raises
+    ------
+    DataError
+        The file is damaged, has another number of channels, or holds values that are not finite.
+    """
+    path = folder / "Feature" / subject.file
+    windows = as_windows(path, map_npy(path), description)
+    if subject.label is not None:
+        return Part(subject.name, windows, np.full(len(windows), subject.label, dtype=np.int64))
+    path = folder / window_label_path(subject.file)
+    labels = as_labels(path, map_npy(path), description)
+    if labels.shape != (len(windows),):
+        raise DataError(f"{path}: shape {labels.shape}, but {subject.file} has {len(windows)} windows")
+    return Part(subject.name, windows, labels)
+
+
+def window_label_path(feature_file: str) -> str:
+    """Return where the labels of a feature file's windows are, within the folder."""
+    return f"Label/window_label_{feature_file.removeprefix('feature_')}"
+
+
+def as_windows(path: Path, array: NDArray, description: Description) -> NDArray[np.float32]:
+    """Return an array of a file as windows, in memory.
+
+    Raises
+    ------
+    DataError
+        It is no ``(n, n_times, n_channels)`` of finite numbers with the description's channels.
+    """
+    n_channels = len(description.channel_names)
+    if array.ndim != 3 or 0 in array.shape or array.shape[2] != n_channels:
+        raise DataError(f"{path}: shape {array.shape}, expected (windows, times, {n_channels} channels)")
+    if array.dtype.kind not in "fiu":
+        raise DataError(f"{path}: {array.dtype} values, expected real numbers")
+    with np.errstate(over="ignore"):
+        windows = np.array(array, dtype=np.float32)
+    finite = np.isfinite(windows).all(axis=(1, 2))
+    if not finite.all():
+        raise DataError(f"{path}: window {finite.argmin()} has values that are not finite")
+    return windows
+
+
+def as_labels(path: Path, array: NDArray, description: Description) -> NDArray[np.int64]:
+    """Return an array of a file as labels.
+
+    Raises
+    ------
+    DataError
+        It holds anything but whole numbers of classes.
+    """
+    if array.dtype.kind not in "fiu" or not np.isin(array, np.arange(len(description.class_names))).all():
+        n_classes = len(description.class_names)
+        raise DataError(
+            f"{path}: labels must be whole numbers from 0 to {n_classes - 1}, the classes described"
+        )
+    return array.astype(np.int64)
+
+
+@contextmanager
+def new_folder(target: Path) -> Iterator[Path]:
+    """Give a folder to write into, which gets its name when all is written and vanishes on an error.
+
+    Raises
+    ------
+    DataError
+        The target exists, or its parent does not.
+    """
+    if target.exists():
+        raise DataError(f"{target}: exists already; remove it or give another name")
+    if not target.parent.is_dir():
+        raise DataError(f"{target.parent}: no such folder; make it first")
+    with atomic_folder(target) as folder:
+        yield folder
+
+
+def write_parts(folder: Path, description: Description, parts: Iterator[Part]) -> None:
+    """Write subjects one by one, numbered from 1, then the labels and the description with their names.
+
+    Subjects must come one part each. ``description.subjects`` is replaced.
+    """
+    (folder / "Feature").mkdir()
+    (folder / "Label").mkdir()
+    names: dict[str, str] = {}
+    table: list[tuple[int, int]] = []
+    labels: list[NDArray[np.int64]] = []
+    for number, part in enumerate(parts, start=1):
+        _save(folder / "Feature" / f"feature_{number:03d}.npy", part.windows)
+        classes = np.unique(part.labels)
+        table.append((int(classes[0]) if len(classes) == 1 else _VARIES, number))
+        labels.append(part.labels)
+        names[str(number)] = part.subject
+    if any(label == _VARIES for label, _ in table):
+        table = [(_VARIES, number) for _, number in table]
+        for number, of_one in enumerate(labels, start=1):
+            _save(folder / "Label" / f"window_label_{number:03d}.npy", of_one)
+    _save(folder / "Label" / "label.npy", np.array(table, dtype=np.int64))
+    text = _as_toml(description.model_copy(update={"subjects": names}))
+    with atomic_file(folder / DESCRIPTION) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def _feature_files(folder: Path) -> dict[int, str]:
+    if not (folder / "Feature").is_dir():
+        raise DataError(f"{folder}: no folder Feature in it; not a folder of windows")
+    found: dict[int, str] = {}
+    for name in sorted(path.name for path in (folder / "Feature").iterdir()):
+        match = _FEATURE.fullmatch(name)
+        if not match:
+            continue
+        number = int(match[1])
+        if number in found:
+            raise DataError(f"{folder / 'Feature'}: {found[number]} and {name} are both subject {number}")
+        found[number] = name
+    if not found:
+        raise DataError(f"{folder / 'Feature'}: no feature_NNN.npy in it; not a folder of windows")
+    return found
+
+
+def read_label_table(path: Path) -> NDArray:
+    """Return the rows (class, number) of a label table; the classes are not looked at.
+
+    Raises
+    ------
+    DataError
+        The file is damaged, is no such table, or has a number twice.
+    """
+    table = np.array(map_npy(path))
+    if table.ndim != 2 or table.shape[1] != 2 or table.dtype.kind not in "fiu":
+        raise DataError(
+            f"{path}: {table.dtype} of shape {table.shape}, expected a row (class, number) a subject"
+        )
+    numbers = table[:, 1]
+    if not np.array_equal(numbers, np.floor(numbers)) or len(np.unique(numbers)) != len(numbers):
+        raise DataError(f"{path}: numbers of subjects in the second column must be whole and differ")
+    return table
+
+
+def _label_table(path: Path, description: Description) -> dict[int, int | None]:
+    """Return the class of each number; None for all where the table leaves classes to the windows."""
+    table = read_label_table(path)
+    numbers = table[:, 1]
+    if (table[:, 0] == _VARIES).all():
+        return dict.fromkeys(map(int, numbers))
+    labels = as_labels(path, table[:, 0], description)
+    return {int(number): int(label) for number, label in zip(numbers, labels, strict=True)}
+
+
+def _save(path: Path, array: NDArray) -> None:
+    with path.open("xb") as file:
+        np.save(file, array, allow_pickle=False)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _as_toml(description: Description) -> str:
+    """Write a description; printable JSON values are TOML values."""
+    lines = []
+    for key, value in description.model_dump(exclude={"subjects"}).items():
+        lines.append(f"{key} = {json.dumps(value, ensure_ascii=False)}")
+    lines += ["", "[subjects]"]
+    lines += [
+        f"{number} = {json.dumps(name, ensure_ascii=False)}" for number, name in description.subjects.items()
+    ]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,1 @@
+"""Everything that is true of the MedMamba paper only: its published numbers, names, order and claims."""

@@ -1,0 +1,57 @@
+"""Remarks of fact on the published numbers, for the footnotes of the tables that show them.
+
+Source: the published tables (`published.py`) alone. All remarks are computed; none says why a number is so.
+"""
+
+from bench.paper import published
+from bench.paper.claim_checks import f1_bound, strongest_rival
+from bench.paper.published import PublishedScore
+
+
+def remarks(dataset: str, model: str, metric: str) -> tuple[str, ...]:
+    """Return what is odd about one published cell, as sentences; empty for most cells and for unprinted ones."""
+    score = published.lookup(dataset, model, metric)
+    if score is None:
+        return ()
+    found = (_impossible_f1(score), _equals_accuracy(score), _not_best(score), _wrong_mark(score))
+    return tuple(remark for remark in found if remark)
+
+
+def _impossible_f1(score: PublishedScore) -> str:
+    if score.metric != "f1":
+        return ""
+    precision = published.lookup(score.dataset, score.model, "precision")
+    recall = published.lookup(score.dataset, score.model, "recall")
+    if precision is None or recall is None:
+        return ""
+    finding = f1_bound(score.mean, precision.mean, recall.mean)
+    return "" if finding.holds else f"arithmetically impossible: {finding.evidence}"
+
+
+def _equals_accuracy(score: PublishedScore) -> str:
+    """Remark on a recall that repeats the accuracy, as a recall weighted by class sizes always does."""
+    accuracy = published.lookup(score.dataset, score.model, "accuracy")
+    if score.metric != "recall" or accuracy is None:
+        return ""
+    if (score.mean, score.std) != (accuracy.mean, accuracy.std):
+        return ""
+    return "mean and std are the accuracy's to the last digit, as those of a recall weighted by class sizes would be"
+
+
+def _not_best(score: PublishedScore) -> str:
+    """Remark on a cell of MedMamba that a rival exceeds, against the text's claim of the best in all."""
+    rival = strongest_rival(score.dataset, score.metric)
+    if score.model != "medmamba" or score.mean >= rival.mean:
+        return ""
+    return f"not the best of its row: {rival.model} has {rival.mean:.2f}"
+
+
+def _wrong_mark(score: PublishedScore) -> str:
+    """Remark on a mark for the best of the row that the row's numbers contradict, either way."""
+    row = (published.lookup(score.dataset, model, score.metric) for model in published.models())
+    best = max(cell.mean for cell in row if cell is not None)
+    if score.bold == (score.mean == best):
+        return ""
+    return (
+        f"{'marked' if score.bold else 'not marked'} as the best of its row, whose highest mean is {best:.2f}"
+    )

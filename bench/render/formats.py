@@ -1,0 +1,146 @@
+"""Tables as markdown, console text, CSV and JSON, all from the same data; LaTeX is in `latex.py`."""
+
+import csv
+import io
+import json
+from collections.abc import Callable
+
+from tabulate import tabulate
+
+from bench.render.table import Cell, Table
+
+
+def number(cell: Cell, digits: int, sign: str = "±") -> str:
+    """Return what a cell shows, without its mark and its note; two hyphens where there is nothing."""
+    if cell.text is not None:
+        return cell.text
+    if cell.mean is None:
+        return "--"
+    mean = _fixed(cell.mean, digits)
+    if cell.low is not None and cell.high is not None:
+        return f"{mean} [{_fixed(cell.low, digits)}, {_fixed(cell.high, digits)}]"
+    return mean if cell.std is None else f"{mean}{sign}{_fixed(cell.std, digits)}"
+
+
+def _fixed(value: float, digits: int) -> str:
+    """Return a number with fixed decimals, without a minus before zero."""
+    return f"{round(value, digits) + 0.0:.{digits}f}"
+
+
+def escape_markdown(text: str) -> str:
+    """Return a text in which markdown and HTML read as they stand."""
+    for character in "\\`*_<>[]|":
+        text = text.replace(character, f"\\{character}")
+    return text
+
+
+def to_markdown(table: Table) -> str:
+    """Return a pipe table under a heading; best in bold, second underlined."""
+
+    def show(cell: Cell) -> str:
+        text = number(cell, table.digits) if cell.text is None else escape_markdown(cell.text)
+        text = {"best": f"**{text}**", "second": f"<u>{text}</u>", "": text}[cell.mark]
+        return text if cell.note is None else f"{text} ({cell.note})"
+
+    rows = _grid(table, show, "*{}*", escape_markdown)
+    headings = list(map(escape_markdown, _headings(table, table.corner)))
+    text = tabulate(rows, headings, tablefmt="pipe", disable_numparse=True)
+    title, caption, notes = map(escape_markdown, (table.title, table.caption, _footnotes(table)))
+    return f"### {title}\n\n{text}\n\n{caption}\n{notes}"
+
+
+def to_console(table: Table) -> str:
+    """Return a plain table; a star marks the best of those that may be compared."""
+
+    def show(cell: Cell) -> str:
+        text = number(cell, table.digits) + ("*" if cell.mark == "best" else "")
+        return text if cell.note is None else f"{text} ({cell.note})"
+
+    rows = _grid(table, show, "{}", str)
+    headings = _headings(table, table.corner.lower())
+    text = tabulate(rows, headings, tablefmt="simple", disable_numparse=True)
+    return f"{table.title}\n{text}\n{table.caption}\n{_footnotes(table)}"
+
+
+def _headings(table: Table, corner: str) -> list[str]:
+    if len(set(table.columns)) == len(table.columns):
+        return [corner, *table.columns]
+    pairs = zip(table.column_groups, table.columns, strict=True)
+    return [corner, *(f"{group} {column}".strip() for group, column in pairs)]
+
+
+def _grid(
+    table: Table, show: Callable[[Cell], str], heading: str, escape: Callable[[str], str]
+) -> list[list[str]]:
+    rows: list[list[str]] = []
+    for block in table.blocks:
+        if block.heading:
+            rows.append([heading.format(escape(block.heading)), *[""] * len(table.columns)])
+        rows.extend([escape(row.label), *map(show, row.cells)] for row in block.rows)
+    return rows
+
+
+def _footnotes(table: Table) -> str:
+    return "".join(f"({one}) {note}\n" for one, note in enumerate(table.footnotes, start=1))
+
+
+def to_csv(table: Table) -> str:
+    """Return one line per cell: where it stands, its numbers with their unit, text, mark and note; all may be empty."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    numbers = ("mean", "std", "low", "high")
+    writer.writerow(["block", "row", "group", "column", *numbers, "unit", "text", "mark", "note"])
+    for block in table.blocks:
+        for row in block.rows:
+            for group, column, cell in zip(table.column_groups, table.columns, row.cells, strict=True):
+                shown = [_csv(getattr(cell, name)) for name in numbers]
+                unit = "" if cell.mean is None else cell.unit or table.unit
+                note = "" if cell.note is None else table.footnotes[cell.note - 1]
+                writer.writerow(
+                    [block.heading, row.label, group, column, *shown, unit, cell.text or "", cell.mark, note]
+                )
+    return buffer.getvalue()
+
+
+def _csv(value: float | None) -> str:
+    return "" if value is None else repr(_significant(value))
+
+
+def _significant(value: float) -> float:
+    """Return a number to six significant digits: more than any table prints, less than rounding of machines shows."""
+    return float(f"{value:.6g}")
+
+
+def to_json(table: Table) -> str:
+    """Return the whole table as JSON; what a cell does not have is left out, its unit where it is the table's."""
+    content = {
+        "name": table.name,
+        "title": table.title,
+        "caption": table.caption,
+        "footnotes": table.footnotes,
+        "unit": table.unit,
+        "columns": [
+            {"group": group, "name": name}
+            for group, name in zip(table.column_groups, table.columns, strict=True)
+        ],
+        "blocks": [
+            {
+                "heading": block.heading,
+                "rows": [
+                    {"label": row.label, "cells": [_json(cell) for cell in row.cells]} for row in block.rows
+                ],
+            }
+            for block in table.blocks
+        ],
+    }
+    return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _json(cell: Cell) -> dict[str, float | int | str]:
+    names = ("mean", "std", "low", "high", "unit", "text", "mark", "note")
+    values = {name: getattr(cell, name) for name in names}
+    return {
+        name: _significant(value) if isinstance(value, float) else value
+        for name, value in values.items()
+        if value not in (None, "")
+    }

@@ -1,0 +1,255 @@
+r"""Tables as LaTeX that needs booktabs only, and a stand-alone document that shows them.
+
+Every table is one file to be included with ``\input``. It is set in the largest type with which it fits a column
+(252 pt wide) or a page (516 pt) of a two-column IEEE paper, which is set in Times; the size is estimated from the
+characters.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+from itertools import groupby
+
+from bench.render.formats import number
+from bench.render.table import Block, Cell, Row, Table
+
+ROWS_A_PAGE = 16
+"""Of a table whose texts wrap, so many rows fit a page."""
+
+COLUMN_PT, PAGE_PT, HEIGHT_PT = 252.0, 516.0, 670.0
+
+_SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "±": r"$\pm$",
+    "\N{MINUS SIGN}": r"$-$",
+    "\N{MULTIPLICATION SIGN}": r"$\times$",
+    "≤": r"$\leq$",
+    "≥": r"$\geq$",
+    "\N{EN DASH}": r"\textendash{}",
+    "`": r"\textasciigrave{}",
+    "''": "'{}'",  # these pairs, like two hyphens, would be set as one character
+    ",,": ",{},",
+    "[": "{[}",  # an argument of the line break before it, at the start of a row
+    "\N{RIGHT SINGLE QUOTATION MARK}": "'",
+}
+_SIZES = (
+    (r"\footnotesize", 8.0, 9.5, 4.0),
+    (r"\scriptsize", 7.0, 8.0, 3.0),
+    (r"\scriptsize", 7.0, 8.0, 1.5),
+    (r"\tiny", 5.0, 6.0, 1.5),
+)
+"""Type sizes: points, distance of lines, and half the space between two columns, all in points."""
+
+_WIDTHS = {".": 0.25, ",": 0.25, " ": 0.25, "-": 0.4, "±": 0.9, "[": 0.33, "]": 0.33, ":": 0.28}
+"""Widths of characters of Times in em, where they are not a digit's half."""
+
+
+_TO_ESCAPE = re.compile("-(?=-)|" + "|".join(map(re.escape, _SPECIAL)))
+_LAST_GLYPH, _NO_GLYPH = 0x17F, "ĦħĸĿŀŉŦŧſ"
+"""Up to where pdflatex's T1 fonts have letters, but for these: tried one by one."""
+
+
+def latex_escape(text: str) -> str:
+    """Return a text that LaTeX sets as it reads; a character that pdflatex's fonts lack becomes its code."""
+    escaped = _TO_ESCAPE.sub(_escaped, text)
+    return "".join(one if _has_glyph(one) else f"{{[}}U+{ord(one):04X}]" for one in escaped)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return "-{}" if match.group() == "-" else _SPECIAL[match.group()]
+
+
+def _has_glyph(character: str) -> bool:
+    return ord(character) <= _LAST_GLYPH and character.isprintable() and character not in _NO_GLYPH
+
+
+def to_latex(table: Table) -> str:
+    r"""Return a ``table`` environment, or ``table*`` where the table is too wide for a column."""
+    environment, size, separation = _fit(table)
+    notes = " ".join(f"({one}) {note}." for one, note in enumerate(table.footnotes, start=1))
+    caption = latex_escape(f"{table.title}. {table.caption}{' ' + notes if notes else ''}")
+    lines = [
+        rf"\begin{{{environment}}}[tp]",
+        r"\centering\footnotesize",
+        rf"\caption{{{caption}}}",
+        rf"\label{{tab:{table.name}}}",
+        size,
+        rf"\setlength{{\tabcolsep}}{{{separation:g}pt}}",
+        *_tabular(table),
+        rf"\end{{{environment}}}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def document(tables: Sequence[Table]) -> str:
+    """Return a stand-alone document that includes the files of the tables, with the widths of an IEEE paper."""
+    lines = [
+        r"\documentclass[10pt,twocolumn,letterpaper]{article}",
+        r"\usepackage[utf8]{inputenc}",
+        r"\usepackage[T1]{fontenc}",
+        r"\usepackage{booktabs,times}",
+        rf"\setlength{{\textwidth}}{{{PAGE_PT:g}pt}}\setlength{{\columnsep}}{{12pt}}",
+        r"\setlength{\textheight}{680pt}\setlength{\topmargin}{-40pt}",
+        r"\setlength{\oddsidemargin}{-24pt}\setlength{\evensidemargin}{-24pt}",
+        r"\renewcommand{\topfraction}{1}\renewcommand{\dbltopfraction}{1}",
+        r"\begin{document}",
+        *(rf"\input{{{table.name}}}\clearpage" for table in tables),
+        r"\end{document}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _tabular(table: Table) -> list[str]:
+    columns = "l" + "c" * len(table.columns)
+    if table.widths:
+        columns = "".join(rf"p{{{share:g}\textwidth}}" for share in table.widths)
+    return [
+        rf"\begin{{tabular}}{{{columns}}}",
+        r"\toprule",
+        *_group_headings(table),
+        _line([table.corner, *table.columns]),
+        r"\midrule",
+        *_body(table),
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+
+
+def _group_headings(table: Table) -> list[str]:
+    """Return the line of headings over columns, and the rules under them."""
+    cells, rules, first = [""], [], 2
+    for heading, width in table.groups:
+        cells.append(rf"\multicolumn{{{width}}}{{c}}{{{latex_escape(heading)}}}")
+        if heading:
+            rules.append(rf"\cmidrule(lr){{{first}-{first + width - 1}}}")
+        first += width
+    return [_row_of(cells), " ".join(rules)] if rules else []
+
+
+def _body(table: Table) -> list[str]:
+    lines: list[str] = []
+    for block in table.blocks:
+        if lines:
+            lines.append(r"\midrule")
+        if block.heading:
+            span = len(table.columns) + 1
+            lines.append(rf"\multicolumn{{{span}}}{{l}}{{\emph{{{latex_escape(block.heading)}}}}} \\")
+        lines.extend(_row(row, table.digits) for row in block.rows)
+    return lines
+
+
+def _row(row: Row, digits: int) -> str:
+    return _row_of([latex_escape(row.label), *(_cell(cell, digits) for cell in row.cells)])
+
+
+def _line(texts: Sequence[str]) -> str:
+    return _row_of(list(map(latex_escape, texts)))
+
+
+def _row_of(cells: Sequence[str]) -> str:
+    r"""Return a row; a star at its start would belong to the ``\\\\`` before it."""
+    start = "{}" if cells[0].startswith("*") else ""
+    return start + " & ".join(cells) + r" \\"
+
+
+def _cell(cell: Cell, digits: int) -> str:
+    text = "--" if cell.is_empty else latex_escape(number(cell, digits))
+    text = {"best": rf"\textbf{{{text}}}", "second": rf"\underline{{{text}}}", "": text}[cell.mark]
+    return text if cell.note is None else rf"{text}$^{{{cell.note}}}$"
+
+
+def _fit(table: Table) -> tuple[str, str, float]:
+    """Return environment, type size and column separation with which a table fits."""
+    if table.widths:
+        return "table*", r"\scriptsize", 2.0
+    for environment, room in (("table", COLUMN_PT), ("table*", PAGE_PT)):
+        sizes = _SIZES[:3] if environment == "table" else _SIZES
+        for size, points, line, separation in sizes:
+            if _width(table, points, separation) <= room and _height(table, line, room) <= HEIGHT_PT:
+                return environment, size, separation
+    return "table*", _SIZES[-1][0], _SIZES[-1][3]
+
+
+def _width(table: Table, points: float, separation: float) -> float:
+    """Estimate the width of a table in points."""
+    label = max(_em(text) for text in (table.corner, *(row.label for row in table.rows)))
+    widest = [_em(heading) for heading in table.columns]
+    for row in table.rows:
+        for column, cell in enumerate(row.cells):
+            note = 0.0 if cell.note is None else 0.4 * len(str(cell.note))
+            bold = 1.08 if cell.mark == "best" else 1.0
+            widest[column] = max(widest[column], bold * _em(number(cell, table.digits)) + note)
+    return points * (label + sum(widest)) + 2 * separation * (len(widest) + 1)
+
+
+@lru_cache(maxsize=10_000)  # most cells of a report say what others say, and each is tried at several sizes
+def _em(text: str) -> float:
+    return sum(_WIDTHS.get(one, 0.72 if one.isupper() else 0.5) for one in text)
+
+
+def _height(table: Table, line: float, width: float) -> float:
+    """Estimate the height of a table in points, its caption at 8 points included."""
+    caption = 3.8 * (len(table.title) + len(table.caption) + sum(map(len, table.footnotes))) / width
+    n_lines = len(table.rows) + len(table.blocks) + 3
+    return 9.5 * (caption + 2) + line * n_lines + 6 * len(table.blocks) + 20
+
+
+def pages(table: Table) -> list[Table]:
+    """Return the table or, where it fits no page, tables that do: first its columns are shared out, then its rows."""
+    if table.widths:
+        return split_rows(table, ROWS_A_PAGE)
+    _, points, line, separation = _SIZES[-1]
+    if len(table.columns) > 1 and _width(table, points, separation) > PAGE_PT:
+        return [page for half in _split_columns(table) for page in pages(half)]
+    if _height(table, line, PAGE_PT) <= HEIGHT_PT:
+        return [table]
+    room = HEIGHT_PT - _height(replace(table, blocks=()), line, PAGE_PT)
+    return split_rows(table, max(1, int(room / (line + 6))))
+
+
+def split_rows(table: Table, n_rows: int) -> list[Table]:
+    """Return tables of at most so many rows, for pages; numbered in name and title where there are several."""
+    pieces = [
+        Block(block.heading, block.rows[start : start + n_rows])
+        for block in table.blocks
+        for start in range(0, len(block.rows), n_rows)
+    ]
+    return _numbered(table, [replace(table, blocks=(piece,)) for piece in pieces])
+
+
+def _split_columns(table: Table) -> list[Table]:
+    """Return two tables, each with half of the columns."""
+    middle = len(table.columns) // 2
+    halves = []
+    for part in (slice(None, middle), slice(middle, None)):
+        groups = tuple((heading, len(list(found))) for heading, found in groupby(table.column_groups[part]))
+        blocks = tuple(
+            Block(block.heading, tuple(Row(row.label, row.cells[part]) for row in block.rows))
+            for block in table.blocks
+        )
+        halves.append(
+            replace(table, columns=table.columns[part], groups=groups if table.groups else (), blocks=blocks)
+        )
+    return _numbered(table, halves)
+
+
+def _numbered(table: Table, pieces: Sequence[Table]) -> list[Table]:
+    if len(pieces) < 2:
+        return [table]
+    return [
+        replace(one, name=f"{table.name}-{place}", title=f"{table.title} ({place} of {len(pieces)})")
+        for place, one in enumerate(pieces, start=1)
+    ]

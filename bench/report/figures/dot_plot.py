@@ -1,0 +1,169 @@
+"""Results on one dataset as dots: every model's accuracy and F1 with interval and seeds, the published beside."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from bench.paper import published
+from bench.render import style
+from bench.render.figure import Figure
+from bench.stats.bootstrap import score_interval
+from bench.stats.resampling import LEVEL, N_RESAMPLES
+from bench.studies.aggregate import METRICS
+from bench.studies.caption import data_remarks, plural, study_setting
+from bench.studies.chance import majority_scores, stratified_scores
+from bench.studies.predicted import Predicted
+from bench.studies.suite import OURS, Study, short_name
+
+if TYPE_CHECKING:
+    import matplotlib.figure
+    from matplotlib.axes import Axes
+
+_SHOWN = {"accuracy": "Accuracy (%)", "f1": "Macro F1 (%)"}
+
+
+@dataclass(frozen=True)
+class Dot:
+    """One model in one panel, in percent.
+
+    `mean` is over seeds, `interval` over test subjects (None without predictions, or where one subject was tested),
+    `runs` are every seed's score, `published` the paper's mean and deviation.
+    """
+
+    model: str
+    mean: float
+    interval: tuple[float, float] | None
+    runs: tuple[float, ...]
+    complete: bool
+    published: tuple[float, float] | None
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One metric: dots from the best down, and what chance gives."""
+
+    title: str
+    dots: tuple[Dot, ...]
+    chance: tuple[float, float]
+
+
+def panels(tested: Predicted) -> list[Panel]:
+    """Return the data of the figure; models are in the same order in all panels, complete ones first, by F1."""
+    study = tested.study
+    order = sorted(study.groups, key=lambda one: (not study.is_complete(one), -_mean(study, one, "f1")))
+    counts = study.record.data.parts["test"].windows_per_class
+    result = []
+    for metric, title in _SHOWN.items():
+        position = METRICS.index(metric)
+        chance = tuple(
+            100 * (scores(counts)[position] or 0.0) for scores in (majority_scores, stratified_scores)
+        )
+        dots = tuple(dot for model in order if (dot := _dot(tested, model, metric)))
+        result.append(Panel(title, dots, (chance[0], chance[1])))
+    return result
+
+
+def results_figure(tested: Predicted, name: str) -> Figure | None:
+    """Return the figure of a dataset, or None where no model has a score."""
+    data, study = panels(tested), tested.study
+    if not data[0].dots:
+        return None
+    best = next((dot for dot in data[1].dots if dot.complete), None)
+    highest = f" Highest macro F1: {best.model} with {best.mean:.1f} percent." if best else ""
+    return Figure(
+        name=name,
+        title=f"{short_name(study.dataset)}: results",
+        caption=(
+            f"Dot: mean over seeds; bar: {LEVEL:.0%} interval from {N_RESAMPLES} draws of whole test subjects, seeds "
+            "averaged; small ticks: single seeds; open diamond: published value with its deviation, not measured here; "
+            "cross: seeds are missing, not to be compared; dotted lines: majority class and stratified guess. "
+            f"{study_setting(study)} {'. '.join(data_remarks(study))}"
+        ),
+        alt=(
+            f"Dot plot of accuracy and macro F1 of {plural(len(data[0].dots), 'model')} on {study.label}.{highest}"
+        ),
+        draw=partial(draw, data),
+        kind=study.kind,
+    )
+
+
+def draw(data: Sequence[Panel]) -> "matplotlib.figure.Figure":
+    """Draw the panels side by side."""
+    figure = style.new_figure(style.PAGE_IN, 1.0 + 0.19 * len(data[0].dots))
+    axes = figure.subplots(1, len(data), sharey=True, squeeze=False)[0]
+    for panel, one in zip(data, axes, strict=True):
+        draw_panel(panel, one)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=6)
+    return figure
+
+
+def draw_panel(panel: Panel, axes: "Axes") -> None:
+    """Draw one metric."""
+    for label, value in zip(("majority class", "stratified guess"), panel.chance, strict=True):
+        line = ":" if label == "majority class" else (0, (1, 4))
+        axes.axvline(value, color=style.INK, linestyle=line, linewidth=0.9, label=label)
+    rows = list(enumerate(panel.dots))
+    for label, marker, colour, chosen in (
+        ("MedMamba", "o", style.OURS, [one for one in rows if one[1].complete and one[1].model == OURS]),
+        ("measured", "o", style.INK, [one for one in rows if one[1].complete and one[1].model != OURS]),
+        ("seeds missing", "x", style.INK, [one for one in rows if not one[1].complete]),
+    ):
+        if chosen:
+            _draw_measured(chosen, axes, label, marker, colour)
+    quoted = [(row, *dot.published) for row, dot in rows if dot.published]
+    if quoted:
+        lines, means, stds = zip(*quoted, strict=True)
+        axes.errorbar(
+            means, [row + 0.28 for row in lines], xerr=stds, fmt="D", mfc="none", color=style.ORANGE,
+            markersize=3, elinewidth=0.7, label="published",
+        )  # fmt: skip
+    axes.set_yticks(range(len(panel.dots)), [dot.model for dot in panel.dots])
+    axes.set_ylim(len(panel.dots) - 0.4, -0.6)
+    axes.set_xlabel(panel.title)
+    axes.grid(axis="y", visible=False)
+
+
+def _draw_measured(
+    rows: Sequence[tuple[int, Dot]], axes: "Axes", label: str, marker: str, colour: str
+) -> None:
+    """Draw means with their intervals, and a tick for each seed."""
+    for row, dot in rows:
+        if dot.interval is not None:
+            axes.plot(dot.interval, [row, row], color=colour, linewidth=1.2)
+    axes.plot(
+        [dot.mean for _, dot in rows],
+        [row for row, _ in rows],
+        marker,
+        color=colour,
+        linestyle="none",
+        label=label,
+    )
+    runs = [(run, row) for row, dot in rows for run in dot.runs]
+    axes.plot(*zip(*runs, strict=True), "|", color=colour, markersize=5, markeredgewidth=0.6)
+
+
+def _dot(tested: Predicted, model: str, metric: str) -> Dot | None:
+    study = tested.study
+    group = study.groups[model]
+    score = group.score(metric)
+    if score is None:
+        return None
+    interval = None
+    if tested.is_complete(model):
+        found = score_interval(tested.drawn(model), metric, LEVEL)
+        interval = (100 * found.low, 100 * found.high) if found.n_units > 1 else None
+    printed = published.lookup(study.dataset, model, metric)
+    return Dot(
+        model=model,
+        mean=100 * score.mean,
+        interval=interval,
+        runs=tuple(100 * getattr(one.metrics.test, metric) for one in group.records if one.metrics),
+        complete=study.is_complete(model),
+        published=(printed.mean, printed.std) if printed else None,
+    )
+
+
+def _mean(study: Study, model: str, metric: str) -> float:
+    score = study.groups[model].score(metric)
+    return -1.0 if score is None else score.mean

@@ -1,0 +1,170 @@
+"""The reproducibility checklist of a report, filled from its records.
+
+The order is that of the usual machine-learning checklists: models, data, code, experiments and their infrastructure.
+What records do not say is said to be missing; what every cell has from the protocol is said to be so.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from bench.render.formats import escape_markdown
+from bench.report.commands import changed_settings, commands
+from bench.report.contents import Contents
+from bench.report.provenance import coverage
+from bench.results.record import Record
+from bench.stats.resampling import LEVEL, N_RESAMPLES
+from bench.studies import kinds
+from bench.studies.aggregate import DDOF
+from bench.studies.caption import devices, numbers
+from bench.studies.suite import short_name
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One line of the checklist."""
+
+    question: str
+    answers: tuple[str, ...]
+
+
+Checklist = Mapping[str, Sequence[Answer]]
+"""Answers by heading."""
+
+
+def checklist(contents: Contents) -> Checklist:
+    """Return the filled checklist."""
+    records = contents.records
+    return {
+        "Models": _models(records),
+        "Data": _data(records),
+        "Code and environment": _code(records),
+        "Experiments": _experiments(records),
+        "Infrastructure and compute": _compute(records),
+        "What is missing": _missing(contents),
+    }
+
+
+def to_markdown(contents: Contents) -> str:
+    """Return the checklist as a document."""
+    lines = ["# Reproducibility", "", "Filled from the records of the cells."]
+    for heading, answers in checklist(contents).items():
+        lines.extend(["", f"## {heading}", ""])
+        for answer in answers:
+            lines.append(f"- **{answer.question}**")
+            lines.extend(f"  - {escape_markdown(text)}" for text in answer.answers)
+    return "\n".join(lines) + "\n"
+
+
+def _models(records: Sequence[Record]) -> list[Answer]:
+    sizes: dict[str, set[str]] = defaultdict(set)
+    for record in records:
+        if record.parameters:
+            dataset = short_name(record.cell.dataset)
+            sizes[record.cell.model].add(f"{dataset} {record.parameters.forward:,}")
+    revisions = sorted(
+        {f"{one.cell.model} {one.revisions['model']} (trainer {one.revisions['trainer']})" for one in records}
+    )
+    return [
+        Answer(
+            "Models and their trainable parameters in the forward pass",
+            tuple(f"{model}: {'; '.join(sorted(found))}" for model, found in sorted(sizes.items()))
+            or ("no cell has finished",),
+        ),
+        Answer("Revisions of the code of each model", ("; ".join(revisions),)),
+    ]
+
+
+def _data(records: Sequence[Record]) -> list[Answer]:
+    answers = []
+    found = {(one.cell.dataset, one.data.fingerprint, one.data.split_origin): one for one in records}
+    for (dataset, fingerprint, origin), record in sorted(found.items()):
+        data = record.data
+        parts = ", ".join(
+            f"{name} {part.n_subjects} subjects {part.n_windows} windows" for name, part in data.parts.items()
+        )
+        answers.append(
+            Answer(
+                f"{short_name(dataset)}: {data.title}",
+                (
+                    f"{kinds.SENTENCES[data.kind]}, version {data.version}, fingerprint of the windows {fingerprint}",
+                    f"split {origin}, by subject: {parts}",
+                    f"normalisation {data.normalisation}; classes {', '.join(data.class_names)}",
+                    f"damaged source records skipped: {data.n_skipped_records}",
+                ),
+            )
+        )
+    return answers
+
+
+def _code(records: Sequence[Record]) -> list[Answer]:
+    versions = {", ".join(f"{k} {v}" for k, v in sorted(one.environment.versions.items())) for one in records}
+    settings = {
+        f"{one.environment.threads} threads, {one.environment.precision}, scan backend "
+        f"{one.environment.scan_backend or 'none'}, "
+        f"{'deterministic' if one.environment.deterministic else 'not deterministic'}"
+        for one in records
+    }
+    return [
+        Answer("Libraries", tuple(sorted(versions))),
+        Answer("Platform", tuple(sorted({one.environment.platform for one in records}))),
+        Answer("Execution", tuple(sorted(settings))),
+    ]
+
+
+def _experiments(records: Sequence[Record]) -> list[Answer]:
+    return [
+        Answer("Commands that give these cells (DIR: the folder of the datasets)", tuple(commands(records))),
+        Answer("Seeds", (numbers(sorted({one.cell.seed for one in records})),)),
+        Answer("Changed settings", _changes(records)),
+        Answer(
+            "Choice of hyperparameters",
+            ("every value and its origin stands with each cell on the page and in its record",),
+        ),
+        Answer(
+            "Choice of the epoch",
+            ("by the protocol: highest macro F1 on the validation subjects",),
+        ),
+        Answer(
+            "Error bars",
+            (
+                f"standard deviation over seeds with ddof {DDOF}",
+                f"{LEVEL:.0%} percentile bootstrap over test subjects, {N_RESAMPLES} draws, for paired differences",
+            ),
+        ),
+    ]
+
+
+def _changes(records: Sequence[Record]) -> tuple[str, ...]:
+    changed = Counter(text for one in records for text in changed_settings(one))
+    return tuple(f"{text}: {number} cells" for text, number in sorted(changed.items())) or ("none",)
+
+
+def _compute(records: Sequence[Record]) -> list[Answer]:
+    hours = sum(one.whole_time_s for one in records) / 3600
+    peak = max((one.peak_memory_bytes or 0 for one in records), default=0)
+    slowest = max(records, key=lambda one: one.whole_time_s)
+    cell = slowest.cell
+    return [
+        Answer("Machines", (devices(records),)),
+        Answer("Time of all cells together", (f"{hours:.2f} hours, {len(records)} cells",)),
+        Answer(
+            "Longest cell",
+            (f"{cell.model} / {cell.dataset} / seed {cell.seed}: {slowest.whole_time_s:.0f} s",),
+        ),
+        Answer("Largest peak memory of a cell", (f"{peak / 2**30:.2f} GiB" if peak else "not recorded",)),
+    ]
+
+
+def _missing(contents: Contents) -> list[Answer]:
+    failed = [
+        f"{one.cell.model} / {one.cell.dataset} / seed {one.cell.seed}: {one.outcome}"
+        for one in contents.records
+        if not one.is_done
+    ]
+    lacking = tuple(f"{fact.label}: {fact.text}" for fact in coverage(contents.suites))
+    return [
+        Answer("Cells that failed", tuple(failed) or ("none",)),
+        Answer("Cells that the grid lacks", lacking or ("no grid of the paper's is here",)),
+        Answer("Files that could not be used", contents.damages or ("none",)),
+    ]

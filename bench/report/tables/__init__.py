@@ -1,0 +1,1 @@
+"""The tables of a report: each from studies, as data that any renderer can show."""

@@ -1,0 +1,102 @@
+"""Who wins where, by how much and how sure: one line per dataset."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from bench.render.table import Block, Cell, Footnotes, Row, Table
+from bench.report.tables.main_results import score_cell
+from bench.report.tables.significance import paired_cell
+from bench.stats.resampling import LEVEL, N_RESAMPLES
+from bench.studies.aggregate import METRICS
+from bench.studies.caption import data_remarks, suite_caption
+from bench.studies.chance import stratified_scores
+from bench.studies.predicted import Predicted
+from bench.studies.suite import OURS, Study, Suite
+
+_COLUMNS = ("best", "F1", "second", "F1", "guess", "F1", "lead", "how sure", "test subjects")
+_GROUPS = (
+    ("by macro F1, percent", 5),
+    ("MedMamba, percent", 1),
+    ("its lead over its best rival, points", 2),
+    ("", 1),
+)
+
+
+def headline(suite: Suite, tested: Mapping[str, Predicted], name: str) -> Table:
+    """Return the best model of each dataset by macro F1 and MedMamba's lead over its best rival.
+
+    `tested` holds the predictions by dataset.
+    """
+    notes = Footnotes()
+    rows = tuple(Row(study.label, _cells(study, tested.get(study.dataset), notes)) for study in suite.studies)
+    for study in suite.studies:
+        for remark in data_remarks(study):
+            notes.number(remark)
+    return Table(
+        name=name,
+        title="Who wins where",
+        columns=_COLUMNS,
+        groups=_GROUPS,
+        blocks=(Block("", rows),),
+        caption=(
+            "Best and second of the models that have every seed; guess: expected F1 of guessing each class with its "
+            f"share. Lead: with a {LEVEL:.0%} interval from {N_RESAMPLES} draws of test subjects; the rival is the one "
+            f"with the highest F1 on these same test windows. {suite_caption(suite, suite.studies)}"
+        ),
+        footnotes=notes.texts,
+        corner="Dataset",
+    )
+
+
+def _cells(study: Study, tested: Predicted | None, notes: Footnotes) -> tuple[Cell, ...]:
+    for model in study.groups:
+        if not study.is_complete(model):
+            notes.number(study.gap(model))
+    scores = {model: score for model in study.groups if (score := _f1(study, model)) is not None}
+    order = sorted(scores, key=lambda model: (-scores[model], model))
+    cells: list[Cell] = []
+    for place in range(2):
+        if place < len(order):
+            cells.extend([Cell(text=order[place]), score_cell(study.groups[order[place]], "f1")])
+        else:
+            cells.extend([Cell(), Cell()])
+    guess = stratified_scores(study.record.data.parts["test"].windows_per_class)[METRICS.index("f1")] or 0.0
+    ours = score_cell(study.groups[OURS], "f1") if OURS in scores else Cell()
+    lead = _lead(order, tested, notes)
+    is_above = bool(order) and scores[order[0]] > guess
+    sure = Cell(text=_certainty(study, lead, is_above=is_above))
+    n_subjects = study.record.data.parts["test"].n_subjects
+    return (*cells, Cell(100 * guess), ours, lead, sure, Cell(text=str(n_subjects)))
+
+
+def _lead(order: list[str], tested: Predicted | None, notes: Footnotes) -> Cell:
+    """Return MedMamba's lead over its best rival; without MedMamba that of the best model over the second, noted."""
+    if tested is None or len(order) < 2:
+        return Cell()
+    if OURS in order:
+        return paired_cell(tested, next(model for model in order if model != OURS), "f1", notes)
+    lead = paired_cell(tested, order[1], "f1", notes, model=order[0])
+    said = f"{tested.study.label}: no complete MedMamba; the lead is that of {order[0]} over {order[1]}"
+    number = notes.number(said)
+    return replace(lead, note=number)
+
+
+def _f1(study: Study, model: str) -> float | None:
+    """Return the mean F1 of a complete model."""
+    score = study.groups[model].score("f1") if study.is_complete(model) else None
+    return None if score is None else score.mean
+
+
+def _certainty(study: Study, lead: Cell, *, is_above: bool) -> str:
+    """Say in words what the interval of the lead means, and before it what takes its meaning away."""
+    if study.record.data.kind == "simulated":
+        return "simulated: means nothing"
+    if not is_above:
+        return "best is no better than a guess"
+    if lead.is_empty:
+        return "nothing to compare"
+    if study.test_is_small or lead.low is None or lead.high is None:
+        return "too few subjects to say"
+    if lead.low > 0:
+        return "ahead: interval above zero"
+    return "behind: interval below zero" if lead.high < 0 else "open: interval spans zero"

@@ -1,0 +1,85 @@
+"""The results on one dataset: measured scores over seeds, chance, and the published values, never mixed."""
+
+from bench.paper import published
+from bench.paper.remarks import remarks
+from bench.render.table import Block, Cell, Footnotes, Row, Table, mark_best
+from bench.results.record import Record
+from bench.studies.aggregate import METRICS, Group
+from bench.studies.caption import data_remarks, study_caption
+from bench.studies.chance import majority_scores, stratified_scores
+from bench.studies.suite import Study, in_paper_order, is_of_paper
+
+COLUMNS = ("Accuracy", "Precision", "Recall", "F1", "AUROC", "AUPRC")
+PUBLISHED = "published (MedMamba paper; not measured here)"
+
+
+def main_results(study: Study, name: str) -> Table:
+    """Return the table of one dataset.
+
+    Models that lack a seed stand apart from those that lack none: their means are over other cells.
+    """
+    notes = Footnotes()
+    complete = [group for model, group in study.groups.items() if study.is_complete(model)]
+    partial = [group for model, group in study.groups.items() if not study.is_complete(model)]
+    blocks = [Block("measured", mark_best(tuple(Row(one.model, score_cells(one)) for one in complete)))]
+    if partial:
+        rows = tuple(Row(one.model, score_cells(one, notes.number(study.gap(one.model)))) for one in partial)
+        blocks.append(Block("measured on fewer seeds: not to be compared", rows))
+    blocks.append(Block("chance on this test split", chance_rows(study.record)))
+    printed = tuple(row for model in study.groups if (row := _published_row(study.dataset, model, notes)))
+    if printed:
+        blocks.append(Block(PUBLISHED, printed))
+    return Table(
+        name=name,
+        title=f"{study.record.data.title}: main results",
+        columns=COLUMNS,
+        blocks=tuple(block for block in blocks if block.rows),
+        caption=study_caption(study),
+        footnotes=(*notes.texts, *_not_run(study), *data_remarks(study)),
+    )
+
+
+def _not_run(study: Study) -> list[str]:
+    """Name the paper's models that are not here, where the paper has results of the dataset."""
+    if not is_of_paper(study.comparison.condition.recipe, study.dataset):
+        return []
+    absent = [model for model in in_paper_order(published.models()) if model not in study.groups]
+    return [f"models of the paper not run: {', '.join(absent)}"] if absent else []
+
+
+def score_cells(group: Group, note: int | None = None) -> tuple[Cell, ...]:
+    """Return the test scores of a model in percent, one cell for each metric."""
+    return tuple(score_cell(group, metric, note) for metric in METRICS)
+
+
+def score_cell(group: Group, metric: str, note: int | None = None) -> Cell:
+    """Return one test score of a model in percent, a dash where no seed has it."""
+    score = group.score(metric)
+    if score is None:
+        return Cell(note=note)
+    return Cell(100 * score.mean, None if score.std is None else 100 * score.std, note=note)
+
+
+def chance_rows(record: Record) -> tuple[Row, ...]:
+    """Return the scores of the most frequent class and of a proportional guess, in percent."""
+    counts = record.data.parts["test"].windows_per_class
+    guesses = {"majority class": majority_scores(counts), "stratified guess": stratified_scores(counts)}
+    return tuple(
+        Row(label, tuple(Cell(None if one is None else 100 * one) for one in scores))
+        for label, scores in guesses.items()
+    )
+
+
+def published_cell(dataset: str, model: str, metric: str, notes: Footnotes) -> Cell:
+    """Return a published score with its remarks as a footnote; a dash where the paper prints none."""
+    score = published.lookup(dataset, model, metric)
+    if score is None:
+        return Cell()
+    found = remarks(dataset, model, metric)
+    note = notes.number(f"published {model} {metric} on {dataset}: {'; '.join(found)}") if found else None
+    return Cell(score.mean, score.std, note=note)
+
+
+def _published_row(dataset: str, model: str, notes: Footnotes) -> Row | None:
+    cells = tuple(published_cell(dataset, model, metric, notes) for metric in METRICS)
+    return None if all(cell.is_empty for cell in cells) else Row(model, cells)

@@ -1,0 +1,141 @@
+"""The paper's two main tables from records: ECG with a row per model, EEG and activity with a row per metric.
+
+Source: tables main_results1 and main_results2 of the paper, whose orientations are kept. A model that lacks a seed
+has a dash with a footnote; its mean over the other seeds is in the table of the dataset. Under the paper's recipe its
+models and datasets that were not run are shown as missing, so that a part of the grid never looks whole.
+"""
+
+from collections.abc import Sequence
+
+from bench.paper import published
+from bench.render.table import Block, Cell, Footnotes, Row, Table, mark_best, mark_cells
+from bench.report.tables.main_results import COLUMNS, PUBLISHED, chance_rows, published_cell, score_cell
+from bench.studies.aggregate import METRICS
+from bench.studies.caption import data_remarks, suite_caption
+from bench.studies.comparability import PAPER_RECIPE
+from bench.studies.ranks import rank_cells
+from bench.studies.suite import Study, Suite, in_paper_order, short_name
+
+ECG = ("ptb", "ptb-xl")
+EEG_AND_ACTIVITY = ("adftd", "apava", "sleep-edf", "uci-har")
+
+
+def ecg_table(suite: Suite, name: str) -> Table | None:
+    """Return the ECG table: models as rows, datasets and metrics as columns; None where neither was run."""
+    studies = _studies(suite, ECG)
+    if not studies:
+        return None
+    models, notes = _models(suite, studies), Footnotes()
+    ranks = rank_cells(studies, models, METRICS, notes)
+    measured = mark_best(
+        tuple(
+            Row(model, tuple(cell for study in studies for cell in _cells(study, model, notes)))
+            for model in models
+        )
+    )
+    measured = tuple(Row(row.label, (*row.cells, rank)) for row, rank in zip(measured, ranks, strict=True))
+    return Table(
+        name=name,
+        title="Main results on ECG classification",
+        columns=(*COLUMNS * len(studies), "rank"),
+        groups=(*((study.label, len(COLUMNS)) for study in studies), ("Average", 1)),
+        blocks=(
+            Block("measured", measured),
+            Block("chance on these test splits", _chance(studies)),
+            Block(PUBLISHED, _published_rows(studies, models, notes)),
+        ),
+        caption=suite_caption(suite, studies),
+        footnotes=(*notes.texts, *_remarks(suite, studies, ECG)),
+    )
+
+
+def eeg_table(suite: Suite, name: str) -> Table | None:
+    """Return the EEG and activity table: datasets and metrics as rows, models as columns; None where none was run."""
+    studies = _studies(suite, EEG_AND_ACTIVITY)
+    if not studies:
+        return None
+    models, notes = _models(suite, studies), Footnotes()
+    empty = (Cell(text=""),) * 2
+    ranks = rank_cells(studies, models, METRICS, notes)
+    blocks: list[Block] = []
+    for study in studies:
+        blocks.append(Block(study.label, _metric_rows(study, models, notes)))
+        printed = tuple(
+            Row(
+                title,
+                (*(published_cell(study.dataset, model, metric, notes) for model in models), *empty),
+            )
+            for title, metric in zip(COLUMNS, METRICS, strict=True)
+            if metric in published.METRICS
+        )
+        blocks.append(Block(f"{short_name(study.dataset)}, {PUBLISHED}", printed))
+    blocks.append(Block("measured, all rows above", (Row("average rank", (*ranks, *empty)),)))
+    return Table(
+        name=name,
+        title="Main results on EEG and human activity classification",
+        columns=(*models, "majority class", "stratified guess"),
+        corner="Metric",
+        blocks=tuple(blocks),
+        caption=suite_caption(suite, studies),
+        footnotes=(*notes.texts, *_remarks(suite, studies, EEG_AND_ACTIVITY)),
+    )
+
+
+def _studies(suite: Suite, datasets: Sequence[str]) -> list[Study]:
+    return [study for name in datasets if (study := suite.study(name))]
+
+
+def _models(suite: Suite, studies: Sequence[Study]) -> tuple[str, ...]:
+    """Return the models that were run and, under the paper's recipe, those of the paper."""
+    expected = published.models() if suite.recipe == PAPER_RECIPE else ()
+    return in_paper_order({model for study in studies for model in study.groups} | set(expected))
+
+
+def _cells(study: Study, model: str, notes: Footnotes) -> tuple[Cell, ...]:
+    """Return a model's scores on a dataset, or a dash for each with a note that says what is missing."""
+    if not study.is_complete(model):
+        gap = study.gap(model) if model in study.groups else "not run"
+        return (Cell(note=notes.number(gap)),) * len(METRICS)
+    return tuple(score_cell(study.groups[model], metric) for metric in METRICS)
+
+
+def _metric_rows(study: Study, models: Sequence[str], notes: Footnotes) -> tuple[Row, ...]:
+    columns = [_cells(study, model, notes) for model in models]
+    chance = [row.cells for row in chance_rows(study.record)]
+    return tuple(
+        Row(title, (*mark_cells(column[number] for column in columns), *(row[number] for row in chance)))
+        for number, title in enumerate(COLUMNS)
+    )
+
+
+def _chance(studies: Sequence[Study]) -> tuple[Row, ...]:
+    of_studies = [chance_rows(study.record) for study in studies]
+    return tuple(
+        Row(rows[0].label, (*(cell for row in rows for cell in row.cells), Cell(text="")))
+        for rows in zip(*of_studies, strict=True)
+    )
+
+
+def _published_rows(studies: Sequence[Study], models: Sequence[str], notes: Footnotes) -> tuple[Row, ...]:
+    """Return the published rows of the models that the paper has."""
+    return tuple(
+        Row(
+            model,
+            (
+                *(
+                    published_cell(study.dataset, model, metric, notes)
+                    for study in studies
+                    for metric in METRICS
+                ),
+                Cell(text=""),
+            ),
+        )
+        for model in models
+        if model in published.models()
+    )
+
+
+def _remarks(suite: Suite, studies: Sequence[Study], wanted: Sequence[str]) -> list[str]:
+    absent = [short_name(name) for name in wanted if suite.study(name) is None]
+    missing = [f"not run: {', '.join(absent)}"] if absent and suite.recipe == PAPER_RECIPE else []
+    return [*missing, *(remark for study in studies for remark in data_remarks(study))]

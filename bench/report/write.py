@@ -1,0 +1,159 @@
+"""The report of a results folder as files: tables in five formats, figures in three, one page, one checklist."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from bench.errors import BenchError, RecordError
+from bench.files import remove_abandoned
+from bench.machine import available_cores
+from bench.processes import process_pool
+from bench.render.figure import Figure
+from bench.render.files import write_data_tables, write_figure, write_tables, write_text
+from bench.render.labels import LabelsDoNotFitError
+from bench.render.latex import document, pages
+from bench.render.table import Table
+from bench.report.contents import Contents, read_contents
+from bench.report.page import page
+from bench.report.reproducibility import to_markdown
+from bench.report.section import Section
+
+MANIFEST = "files.json"
+
+_MOST_DRAWING = 8
+"""Processes that draw; each takes about 100 MB."""
+
+PRELOAD = (
+    "bench.report.contents",
+    "matplotlib.backends.backend_agg",
+    "matplotlib.backends.backend_pdf",
+    "matplotlib.backends.backend_svg",
+    "fontTools.subset",
+)
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was rendered.
+
+    `tables` are those that a terminal shows; `files` are all that were written, `page` among them; `damaged` says
+    what could not be read.
+    """
+
+    tables: tuple[Table, ...]
+    files: tuple[Path, ...]
+    damaged: tuple[BenchError, ...]
+    page: Path
+
+
+def render(out: Path, report: Path) -> Report:
+    """Render everything that a results folder has.
+
+    Figures are drawn in processes that import the calling script: guard it by ``if __name__ == "__main__"``.
+
+    Parameters
+    ----------
+    out
+        Results folder.
+    report
+        Folder that the files go to. Those of the last report there that are not written again are removed.
+
+    Raises
+    ------
+    RecordError
+        There is no record, or one is of a newer schema.
+    """
+    for folder in (report, report / "tables", report / "figures"):
+        remove_abandoned(folder)
+    contents, files = _fill(out, report)
+    files += [
+        write_text(report / "REPRODUCIBILITY.md", to_markdown(contents)),
+        write_text(report / "index.html", page(out, contents, report / "figures")),
+    ]
+    shown = {table.name: table for section in contents.sections for table in section.tables}
+    return Report(
+        tables=tuple(shown[name] for name in contents.main if name in shown),
+        files=(*files, _replace_manifest(report, files)),
+        damaged=contents.damaged,
+        page=report / "index.html",
+    )
+
+
+def _fill(out: Path, report: Path) -> tuple[Contents, list[Path]]:
+    """Build the contents and write their tables, while other processes draw the figures of what is built.
+
+    Raises
+    ------
+    RecordError
+        A process that draws died; or as `render`.
+    """
+    drawn: dict[str, Future[list[Path]]] = {}
+    n_workers = min(available_cores(), _MOST_DRAWING)
+    try:
+        with process_pool(n_workers, PRELOAD) as pool:
+
+            def draw(section: Section) -> None:
+                for figure in section.figures:
+                    drawn[figure.name] = pool.submit(write_figure, figure, report / "figures")
+
+            contents = read_contents(out, draw)
+            files = _write_tables(contents, report / "tables")
+            contents = _take_figures(contents, drawn, files)
+    except BrokenProcessPool as error:
+        raise RecordError(
+            f"{report}: a process that draws died, perhaps for want of memory; run 'bench report' again"
+        ) from error
+    return contents, files
+
+
+def _write_tables(contents: Contents, folder: Path) -> list[Path]:
+    tables = [table for section in contents.sections for table in section.tables]
+    data_tables = [table for section in contents.sections for table in section.data_tables]
+    on_paper = [one for table in tables for one in pages(table)]
+    return [
+        *write_tables(tables, folder),
+        *write_data_tables(data_tables, folder),
+        write_text(folder / "all-tables.tex", document(on_paper)),
+    ]
+
+
+def _take_figures(contents: Contents, drawn: Mapping[str, Future[list[Path]]], files: list[Path]) -> Contents:
+    """Wait for the figures and add their files; one without room for its labels is left out and told."""
+    sections, failed = [], []
+    for section in contents.sections:
+        figures: list[Figure] = []
+        for figure in section.figures:
+            try:
+                files.extend(drawn[figure.name].result())
+            except LabelsDoNotFitError as error:
+                failed.append(error)
+            else:
+                figures.append(figure)
+        sections.append(replace(section, figures=tuple(figures)))
+    return replace(contents, sections=tuple(sections), damaged=(*contents.damaged, *failed))
+
+
+def _replace_manifest(report: Path, files: Iterable[Path]) -> Path:
+    """Remove files of the last report that this one does not have, and list those that it has.
+
+    The list is the only authority: files that no report has written are never touched.
+    """
+    path = report / MANIFEST
+    names = sorted(file.relative_to(report).as_posix() for file in files)
+    for name in set(_listed(path)) - set(names):
+        old = report / name
+        if old.resolve().is_relative_to(report.resolve()):
+            old.unlink(missing_ok=True)
+    return write_text(path, json.dumps({"files": names}, indent=1) + "\n")
+
+
+def _listed(manifest: Path) -> Sequence[str]:
+    """Return what a manifest lists; nothing where there is none, or none that can be read."""
+    try:
+        listed = json.loads(manifest.read_text(encoding="utf-8"))["files"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return ()
+    return [name for name in listed if isinstance(name, str)] if isinstance(listed, list) else ()

@@ -1,5 +1,0 @@
-"""The judges of records that the claims ledger asks, by what a claim needs; a file for each."""
-
-from bench.reports.judges.registry import make_judges
-
-__all__ = ["make_judges"]

@@ -1,0 +1,147 @@
+"""What captions say of numbers: data, split, seeds, deviation, recipe and device, from the records themselves."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from bench.results.record import Record
+from bench.stats.bootstrap import distinct_draws
+from bench.studies import kinds
+from bench.studies.aggregate import DDOF
+from bench.studies.suite import Study, Suite, short_name
+
+
+def study_caption(study: Study) -> str:
+    """Return the caption of test scores on one dataset, as means and deviations."""
+    return f"Test scores in percent, {spread(study.seeds)}. {data(study)} {conditions([study])}"
+
+
+def study_setting(study: Study) -> str:
+    """Return what a caption says of one dataset beside what is shown: seeds, data, recipe and device."""
+    return f"{_seeds(study.seeds)}. {data(study)} {conditions([study])}"
+
+
+def suite_caption(suite: Suite, studies: Sequence[Study]) -> str:
+    """Return the caption of test scores on several datasets, as means and deviations."""
+    if len({study.seeds for study in studies}) == 1:
+        over = spread(studies[0].seeds)
+    else:
+        over = f"mean and sample standard deviation (ddof {DDOF}) over seeds, which differ: {_each_seeds(studies)}"
+    return f"Test scores in percent, {over}. {_suite_conditions(suite, studies)}"
+
+
+def suite_setting(suite: Suite, studies: Sequence[Study]) -> str:
+    """Return what a caption says of several datasets beside what is shown."""
+    same = len({study.seeds for study in studies}) == 1
+    seeds = _seeds(studies[0].seeds) if same else f"Seeds differ: {_each_seeds(studies)}"
+    return f"{seeds}. {_suite_conditions(suite, studies)}"
+
+
+def _suite_conditions(suite: Suite, studies: Sequence[Study]) -> str:
+    left_out = ""
+    if suite.n_left_out:
+        left_out = (
+            f" {plural(suite.n_left_out, 'comparison')} under changed settings or data in tables apart."
+        )
+    return f"{datasets(studies)} {conditions(studies)}{left_out}"
+
+
+def _seeds(seeds: Sequence[int]) -> str:
+    return f"Seed{'s' if len(seeds) > 1 else ''} {numbers(seeds)}"
+
+
+def _each_seeds(studies: Iterable[Study]) -> str:
+    return "; ".join(f"{short_name(study.dataset)} {numbers(study.seeds)}" for study in studies)
+
+
+def spread(seeds: Sequence[int]) -> str:
+    """Say what the mean and the deviation are over."""
+    if len(seeds) == 1:
+        return f"one seed ({seeds[0]}), no deviation"
+    return f"mean and sample standard deviation (ddof {DDOF}) over seeds {numbers(seeds)}"
+
+
+def data(study: Study) -> str:
+    """Say what data was tested on, in one sentence or two."""
+    description = study.record.data
+    test = description.parts["test"]
+    return (
+        f"Data: {kinds.SENTENCES[description.kind]} ({description.version}). Split: {description.split_origin}, "
+        f"{plural(test.n_subjects, 'test subject')}, {plural(test.n_windows, 'test window')}."
+    )
+
+
+def datasets(studies: Sequence[Study]) -> str:
+    """Say for several datasets what was tested on; what they share is said once."""
+    same: dict[str, list[str]] = defaultdict(list)
+    for study in studies:
+        description, test = study.record.data, study.record.data.parts["test"]
+        said = f"{kinds.SHORT[description.kind]}, split {description.split_origin}"
+        same[said].append(f"{short_name(study.dataset)} {test.n_subjects}")
+    each = [f"{said}, test subjects: {', '.join(names)}" for said, names in same.items()]
+    return f"Data: {'; '.join(each)}."
+
+
+def conditions(studies: Sequence[Study]) -> str:
+    """Say recipe, changed settings and devices; settings that several datasets share are said once."""
+    recipe = studies[0].comparison.condition.recipe
+    same: dict[str, list[str]] = defaultdict(list)
+    for study in studies:
+        same[study.comparison.condition.changes].append(short_name(study.dataset))
+    if len(same) == 1:
+        changes = next(iter(same))
+        changed = f", changed: {changes}" if changes else ""
+    else:
+        each = [f"{', '.join(names)}: {changes or 'nothing'}" for changes, names in same.items()]
+        changed = f", changed on {'; on '.join(each)}"
+    return (
+        f"Recipe: {recipe}{changed}. Device: {devices(one for s in studies for one in s.comparison.records)}."
+    )
+
+
+def devices(records: Iterable[Record]) -> str:
+    """Return every device that records come from."""
+    return "; ".join(sorted({f"{one.environment.device_name} ({one.environment.device})" for one in records}))
+
+
+def numbers(seeds: Iterable[int]) -> str:
+    """Return seeds as a list."""
+    return ", ".join(map(str, seeds)) or "none"
+
+
+def plural(number: int, noun: str) -> str:
+    """Return a number with its noun, which takes an s unless there is one."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def small_test(study: Study) -> str:
+    """Say how little a test on few subjects shows, of scores and of intervals."""
+    n_subjects = study.record.data.parts["test"].n_subjects
+    name = short_name(study.dataset)
+    if n_subjects == 1:
+        return (
+            f"{name}: only 1 test subject, differences between models are mostly chance and have no interval"
+        )
+    return (
+        f"{name}: only {n_subjects} test subjects, differences between models are mostly chance and their intervals, "
+        f"from {distinct_draws(n_subjects):,} different draws, too narrow to be relied on"
+    )
+
+
+def data_remarks(study: Study) -> list[str]:
+    """Return what a reader must know of a study before comparing scores in it."""
+    remarks = []
+    description, test = study.record.data, study.record.data.parts["test"]
+    pairs = zip(description.class_names, test.windows_per_class, strict=True)
+    absent = [name for name, n_windows in pairs if n_windows == 0]
+    if absent:
+        remarks.append(f"no test window of {', '.join(absent)}: left out of the macro means")
+    if study.test_is_small:
+        remarks.append(small_test(study))
+    if study.comparison.n_superseded:
+        remarks.append(f"{study.comparison.n_superseded} records of earlier revisions are left out")
+    for model, seeds in study.further_seeds.items():
+        also = plural(len(seeds), "further seed")
+        remarks.append(
+            f"{model} on {short_name(study.dataset)}: {also} left out ({numbers(seeds)}), which others lack"
+        )
+    return remarks

@@ -1,0 +1,106 @@
+"""Average ranks of models over datasets and metrics, over the same complete cells for all; see `suite.py`."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench.render.table import Cell, Footnotes, mark_cells
+from bench.stats.statistics import average_ranks
+from bench.studies.suite import OURS, Study, short_name
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Mean test scores of models that are complete: values (n_rows, n_models), a row per dataset and metric.
+
+    `left_out` says which of the models and datasets that were asked for are not here, and why; empty where all are.
+    """
+
+    models: tuple[str, ...]
+    studies: tuple[Study, ...]
+    rows: tuple[tuple[str, str], ...]
+    values: NDArray[np.float64]
+    left_out: str
+
+
+def complete_scores(studies: Sequence[Study], models: Sequence[str], metrics: Sequence[str]) -> Scores:
+    """Return the scores of the models and datasets with the most cells in common.
+
+    A metric that some model does not have on a dataset (AUROC with one class) is left out there.
+    """
+    chosen, chosen_models = _most_in_common(studies, models)
+    rows, values = [], []
+    for study in chosen:
+        for metric in metrics:
+            scores = [study.groups[model].score(metric) for model in chosen_models]
+            known = [score.mean for score in scores if score is not None]
+            if len(known) == len(chosen_models):
+                rows.append((study.dataset, metric))
+                values.append(known)
+    return Scores(
+        chosen_models,
+        chosen,
+        tuple(rows),
+        np.array(values).reshape(len(rows), len(chosen_models)),
+        _left_out(studies, models, chosen, chosen_models),
+    )
+
+
+def rank_cells(
+    studies: Sequence[Study], models: Sequence[str], metrics: Sequence[str], notes: Footnotes
+) -> list[Cell]:
+    """Return the average rank of each model (1 is best), a dash with the reason where it has none."""
+    run = [model for model in models if any(model in study.groups for study in studies)]
+    scores = complete_scores(studies, run, metrics)
+    if not scores.rows:
+        reason = "no dataset on which two models are complete" if len(run) > 1 else "one model has no rank"
+        note = notes.number(f"no average rank: {reason}")
+        return [Cell(note=note if model in run else None) for model in models]
+    note = notes.number(f"average rank without {scores.left_out}") if scores.left_out else None
+    ranks = average_ranks(scores.values)
+    marks = mark_cells(Cell(-rank) for rank in ranks)
+    found = {
+        model: replace(mark, mean=float(rank), note=note, unit="rank")
+        for model, mark, rank in zip(scores.models, marks, ranks, strict=True)
+    }
+    return [found.get(model, Cell(note=note if model in run else None)) for model in models]
+
+
+def _most_in_common(
+    studies: Sequence[Study], models: Sequence[str]
+) -> tuple[tuple[Study, ...], tuple[str, ...]]:
+    """Return the datasets and the models, at least two, that are complete together in the most cells.
+
+    Of equal choices the one with MedMamba counts, then that with more datasets, then the first.
+    """
+    has = {
+        model: frozenset(study.dataset for study in studies if study.is_complete(model)) for model in models
+    }
+    # Every set of datasets that some models share is an intersection of those of single models.
+    shared: set[frozenset[str]] = set()
+    for own in has.values():
+        shared |= {own, *(own & other for other in shared)}
+    choices = [(datasets, tuple(one for one in models if datasets <= has[one])) for datasets in shared]
+    choices = [(datasets, found) for datasets, found in choices if datasets and len(found) > 1]
+    if not choices:
+        return (), ()
+    datasets, found = min(
+        choices,
+        key=lambda one: (-len(one[0]) * len(one[1]), OURS not in one[1], -len(one[0]), sorted(one[0])),
+    )
+    return tuple(study for study in studies if study.dataset in datasets), found
+
+
+def _left_out(
+    studies: Iterable[Study], models: Iterable[str], chosen: Sequence[Study], chosen_models: Sequence[str]
+) -> str:
+    datasets = [short_name(one.dataset) for one in studies if one not in chosen]
+    absent = [model for model in models if model not in chosen_models]
+    parts = []
+    if absent:
+        parts.append(f"{', '.join(absent)} (incomplete on a dataset that the others have)")
+    if datasets:
+        parts.append(f"{', '.join(datasets)} (a model is incomplete there)")
+    return f"{' and '.join(parts)}: same cells for all" if parts else ""

@@ -1,0 +1,202 @@
+"""Which comparisons stand side by side in a report: one per dataset, all of one recipe, and what they lack.
+
+Three rules keep averages over different cells apart:
+
+- Seeds. The seeds of a study are those that more than half of its models have a record of, whatever its outcome, and
+  those of the paper that exactly half have. All models are averaged over these; records of further seeds are left out
+  and named. Reduced models of the ablation have no vote.
+- Completeness. A model is complete when it has scores of all seeds of the study. Only complete averages are marked,
+  ranked or set against each other; of the rest the reports say what is missing.
+- Ranks. Models are ranked over datasets on which all of them are complete. Of all such choices that with the most
+  cells (models times datasets) counts; models and datasets outside it are named (`ranks.py`).
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from bench.paper import published
+from bench.results.record import Record
+from bench.stats.bootstrap import FEW_UNITS
+from bench.studies import kinds
+from bench.studies.aggregate import Comparison, Group
+from bench.studies.comparability import PAPER_RECIPE, PAPER_SEEDS
+
+OURS = "medmamba"
+
+_SHORT_NAMES = {
+    "adftd": "ADFTD",
+    "apava": "APAVA",
+    "ptb": "PTB",
+    "ptb-xl": "PTB-XL",
+    "sleep-edf": "Sleep-EDF",
+    "uci-har": "UCI-HAR",
+}
+
+
+@dataclass(frozen=True)
+class Study:
+    """All models on one dataset under one condition; `everything` holds their records of further seeds too."""
+
+    everything: Comparison
+
+    @cached_property
+    def comparison(self) -> Comparison:
+        """The records of the study's seeds."""
+        groups = tuple(
+            replace(group, records=tuple(one for one in group.records if one.cell.seed in self.seeds))
+            for group in self.everything.groups
+        )
+        return replace(self.everything, groups=tuple(group for group in groups if group.records))
+
+    @property
+    def dataset(self) -> str:
+        """The dataset's name."""
+        return self.comparison.condition.dataset
+
+    @property
+    def label(self) -> str:
+        """The dataset's short name with its classes, and what it is where it is not the whole dataset."""
+        data = self.record.data
+        return f"{short_name(self.dataset)} ({len(data.class_names)} classes{kinds.SUFFIXES[data.kind]})"
+
+    @property
+    def record(self) -> Record:
+        """A record that stands for what all share: the data and its split."""
+        return self.everything.records[0]
+
+    @property
+    def kind(self) -> str:
+        """Kind of the data: whole, excerpt, own or simulated."""
+        return self.record.data.kind
+
+    @cached_property
+    def seeds(self) -> tuple[int, ...]:
+        """The seeds that models are averaged over, by the rule above."""
+        groups = self.everything.groups
+        voters = [group for group in groups if group.model not in ablation_variants()] or groups
+        votes = Counter(record.cell.seed for group in voters for record in group.records)
+        shared = [
+            seed
+            for seed, n_votes in votes.items()
+            if 2 * n_votes > len(voters) or (2 * n_votes == len(voters) and seed in PAPER_SEEDS)
+        ]
+        return tuple(sorted(shared or votes))
+
+    @cached_property
+    def further_seeds(self) -> dict[str, tuple[int, ...]]:
+        """The seeds of each model that are left out, by model; only models that have any."""
+        seeds = {
+            group.model: tuple(one.cell.seed for one in group.records if one.cell.seed not in self.seeds)
+            for group in self.everything.groups
+        }
+        return {model: found for model, found in seeds.items() if found}
+
+    @cached_property
+    def groups(self) -> dict[str, Group]:
+        """The models compared, without variants of the ablation, in the order of the paper."""
+        groups = {group.model: group for group in self.comparison.groups}
+        for group in self.everything.groups:
+            # A model that has further seeds only is shown, as one that lacks all seeds of the study.
+            groups.setdefault(group.model, replace(group, records=()))
+        return {name: groups[name] for name in in_paper_order(groups) if name not in ablation_variants()}
+
+    @property
+    def test_is_small(self) -> bool:
+        """Whether so few subjects were tested that differences are mostly chance."""
+        return self.record.data.parts["test"].n_subjects < FEW_UNITS
+
+    def is_complete(self, model: str) -> bool:
+        """Tell whether a model has scores of all seeds."""
+        return model in self.groups and self.groups[model].seeds == self.seeds
+
+    def gap(self, model: str) -> str:
+        """Say what a model lacks; an empty text where it lacks nothing."""
+        if model not in self.groups:
+            return f"{model} on {short_name(self.dataset)}: not run"
+        return gap_of(self.groups[model], self.seeds, short_name(self.dataset))
+
+
+@dataclass(frozen=True)
+class Suite:
+    """The studies of one recipe, one per dataset; comparisons under changed settings are left to their own tables."""
+
+    recipe: str
+    studies: tuple[Study, ...]
+    n_left_out: int
+
+    @cached_property
+    def models(self) -> tuple[str, ...]:
+        """Every model with a record, in the order of the paper."""
+        return in_paper_order({model for study in self.studies for model in study.groups})
+
+    def study(self, dataset: str) -> Study | None:
+        """Return the study of a dataset, or None where it was not run."""
+        return next((study for study in self.studies if study.dataset == dataset), None)
+
+
+def make_suites(comparisons: Sequence[Comparison]) -> list[Suite]:
+    """Sort comparisons into suites, one for each recipe.
+
+    Of several comparisons of one dataset the suite takes the one on the most real data, with the fewest
+    changed settings, and then with the most finished cells.
+    """
+    by_recipe: dict[str, dict[str, list[Comparison]]] = defaultdict(lambda: defaultdict(list))
+    for one in comparisons:
+        by_recipe[one.condition.recipe][one.condition.dataset].append(one)
+    suites = []
+    for recipe, datasets in sorted(by_recipe.items()):
+        # Reduced models alone make no study: another comparison of their dataset may have the full ones.
+        full = {
+            name: [one for one in datasets[name] if Study(one).groups] for name in in_report_order(datasets)
+        }
+        studies = tuple(Study(min(found, key=_preference)) for found in full.values() if found)
+        suites.append(Suite(recipe, studies, sum(map(len, datasets.values())) - len(studies)))
+    return [suite for suite in suites if suite.studies]
+
+
+def gap_of(group: Group, seeds: Sequence[int], where: str) -> str:
+    """Say which seeds of a group have no scores and why; an empty text where all have."""
+    outcomes = {record.cell.seed: record.outcome for record in group.failed}
+    missing = [f"seed {seed} {outcomes.get(seed, 'not run')}" for seed in seeds if seed not in group.seeds]
+    return f"{group.model} on {where}: {', '.join(missing)}" if missing else ""
+
+
+def ablation_variants() -> tuple[str, ...]:
+    """Return the reduced models of the paper's ablation."""
+    return tuple(
+        name for name in dict.fromkeys(cell.variant for cell in published.ablation()) if name != OURS
+    )
+
+
+def is_of_paper(recipe: str, dataset: str) -> bool:
+    """Tell whether the paper has results of a dataset under the recipe, so that its models are missed where absent."""
+    return recipe == PAPER_RECIPE and any(one.dataset == dataset for one in published.dataset_summary())
+
+
+def short_name(dataset: str) -> str:
+    """Return how tables call a dataset; one that is not of the paper keeps its own name."""
+    return _SHORT_NAMES.get(dataset, dataset)
+
+
+def in_paper_order(models: Iterable[str]) -> tuple[str, ...]:
+    """Return models with the paper's baselines first, then others, and MedMamba last, as the paper has it."""
+    known = [name for name in published.models() if name != OURS]
+    position = {name: number for number, name in enumerate(known)} | {OURS: len(known) + 1}
+    return tuple(sorted(models, key=lambda name: (position.get(name, len(known)), name)))
+
+
+def in_report_order(datasets: Iterable[str]) -> tuple[str, ...]:
+    """Return datasets as the paper's tables have them: ECG, EEG, motion; others follow."""
+    known = ("ptb", "ptb-xl", "adftd", "apava", "sleep-edf", "uci-har")
+    return tuple(
+        sorted(datasets, key=lambda name: (known.index(name) if name in known else len(known), name))
+    )
+
+
+def _preference(comparison: Comparison) -> tuple[int, int, int, str]:
+    record, changes = comparison.records[0], comparison.condition.changes
+    n_done = sum(len(group.seeds) for group in comparison.groups)
+    n_changes = len(changes.split(", ")) if changes else 0
+    return kinds.ORDER.index(record.data.kind), n_changes, -n_done, changes

@@ -1,0 +1,152 @@
+"""LaTeX tables need booktabs only, fit, and compile."""
+
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from bench.render.files import write_tables
+from bench.render.latex import ROWS_A_PAGE, document, latex_escape, pages, split_rows, to_latex
+from bench.render.table import Block, Cell, Row, Table
+from bench.report.contents import read_contents
+from tests.report.everything import write_everything
+
+
+def wide(n_columns: int, n_rows: int = 2) -> Table:
+    row = Row("model", tuple(Cell(85.97, 1.75) for _ in range(n_columns)))
+    columns = tuple(f"c{one}" for one in range(n_columns))
+    return Table("wide", "Wide", columns, (Block("measured", (row,) * n_rows),), "Percent.")
+
+
+def test_every_special_character_is_escaped() -> None:
+    assert latex_escape(r"a_b{c}&%$#^~\<|") == (
+        r"a\_b\{c\}\&\%\$\#\textasciicircum{}\textasciitilde{}\textbackslash{}\textless{}\textbar{}"
+    )
+
+
+def test_a_character_without_a_glyph_becomes_its_code() -> None:
+    assert latex_escape("é \N{GREEK SMALL LETTER BETA}") == "é {[}U+03B2]"
+
+
+@pytest.mark.parametrize(
+    ("text", "escaped"),
+    [
+        ("bench run --models", "bench run -{}-models"),
+        ("a---b", "a-{}-{}-b"),
+        ("[1]", "{[}1]"),
+        ("``x''", r"\textasciigrave{}\textasciigrave{}x'{}'"),
+        ("\u0127", "{[}U+0127]"),
+    ],
+)
+def test_nothing_becomes_a_ligature_an_option_or_a_missing_letter(text: str, escaped: str) -> None:
+    assert latex_escape(text) == escaped
+
+
+def test_a_row_never_starts_with_a_star() -> None:
+    table = Table("t", "T", ("a",), (Block("", (Row("*x", (Cell(1.0),)),)),), "c")
+    assert "{}*x & 1.00" in to_latex(table)
+
+
+def test_an_empty_heading_over_columns_has_no_rule() -> None:
+    table = Table(
+        "t", "T", ("a", "b"), (Block("", (Row("x", (Cell(1.0),) * 2),)),), "c", groups=(("", 1), ("G", 1))
+    )
+    text = to_latex(table)
+    assert "{2-2}" not in text
+    assert "{3-3}" in text
+
+
+def test_a_table_too_wide_for_a_page_is_shared_out_by_columns() -> None:
+    table = replace(wide(60), groups=(("first", 40), ("second", 20)))
+    found = pages(table)
+    assert len(found) > 1
+    assert [column for one in found for column in one.columns] == list(table.columns)
+    assert [group for one in found for group in one.column_groups] == list(table.column_groups)
+    assert found[0].rows[0].cells == table.rows[0].cells[: len(found[0].columns)]
+
+
+def test_a_table_too_long_for_a_page_is_shared_out_by_rows() -> None:
+    table = wide(4, n_rows=300)
+    found = pages(table)
+    assert len(found) > 1
+    assert tuple(row for one in found for row in one.rows) == table.rows
+
+
+def test_parts_of_a_table_keep_its_groups() -> None:
+    table = replace(wide(3, n_rows=300), groups=(("g", 3),))
+    assert {one.groups for one in pages(table)} == {(("g", 3),)}
+
+
+def test_marks_notes_and_groups() -> None:
+    table = Table(
+        "t",
+        "T",
+        ("F1",),
+        (Block("", (Row("a", (Cell(1.0, 0.5, "best", 1),)),)),),
+        "c",
+        ("n",),
+        groups=(("PTB", 1),),
+    )
+    text = to_latex(table)
+    assert r"\textbf{1.00$\pm$0.50}$^{1}$" in text
+    assert r"\multicolumn{1}{c}{PTB}" in text
+    assert r"\cmidrule(lr){2-2}" in text
+
+
+@pytest.mark.parametrize(
+    ("n_columns", "environment"),
+    [(3, r"\begin{table}[tp]"), (8, r"\begin{table*}[tp]"), (13, r"\begin{table*}[tp]")],
+)
+def test_a_wide_table_takes_the_page(n_columns: int, environment: str) -> None:
+    assert to_latex(wide(n_columns)).startswith(environment)
+
+
+def test_a_long_table_takes_smaller_type() -> None:
+    assert r"\footnotesize" + "\n" in to_latex(wide(4, n_rows=10))
+    assert r"\tiny" in to_latex(wide(4, n_rows=90))
+
+
+def test_tables_use_nothing_but_booktabs(partial: Path) -> None:
+    commands = set()
+    for section in read_contents(partial).sections:
+        for table in section.tables:
+            commands |= set(re.findall(r"\\([a-zA-Z]+)", to_latex(table)))
+    plain = {"begin", "end", "centering", "caption", "label", "footnotesize", "scriptsize", "tiny", "setlength",
+             "tabcolsep", "multicolumn", "emph", "textbf", "underline", "pm", "textwidth", "textless", "textgreater",
+             "textbackslash", "textbar", "textasciicircum", "textasciitilde", "times", "leq", "geq"}  # fmt: skip
+    assert commands <= plain | {"toprule", "midrule", "bottomrule", "cmidrule"}
+
+
+def test_long_tables_of_texts_are_split_into_pages() -> None:
+    rows = tuple(Row(str(number), (Cell(text="x"),)) for number in range(40))
+    table = Table("claims", "Claims", ("a",), (Block("", rows),), "c", widths=(0.5, 0.5))
+    pages = split_rows(table, ROWS_A_PAGE)
+    assert [page.name for page in pages] == ["claims-1", "claims-2", "claims-3"]
+    assert tuple(row for page in pages for row in page.rows) == rows
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+def test_all_tables_of_a_whole_report_compile_and_fit(tmp_path: Path) -> None:
+    write_everything(tmp_path)
+    tables = [table for section in read_contents(tmp_path).sections for table in section.tables]
+    for part in (
+        "efficiency-cost",
+        "centralization",
+        "theory",
+        "scaling",
+        "missing-sensors",
+        "embedding",
+        "scales",
+    ):
+        assert any(table.name.startswith(part) for table in tables), part
+    folder = tmp_path / "tables"
+    write_tables(tables, folder)
+    text = document([page for table in tables for page in pages(table)])
+    (folder / "all-tables.tex").write_text(text, encoding="utf-8")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all-tables.tex"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, errors="replace")
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert not re.findall(r"Overfull \\hbox.*|.*Float too large.*", done.stdout)

@@ -1,0 +1,177 @@
+"""The page in Chromium: no error, filters, phone width, keyboard, contrast."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench.report import render
+from tests.report.grids import Grid, write_grid
+
+CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
+ARGUMENTS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+)
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+pytestmark = pytest.mark.skipif(not Path(CHROMIUM).is_file(), reason="no chromium at /usr/bin/chromium")
+
+# Relative luminance and contrast as WCAG 2.2 defines them; a transparent background is its parent's.
+CONTRASTS = """
+() => {
+  const parse = (text) => text.match(/[\\d.]+/g).map(Number);
+  const light = ([r, g, b]) => [r, g, b].map((v) => v / 255)
+    .map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+  const back = (element) => {
+    for (let e = element; e; e = e.parentElement) {
+      const colour = parse(getComputedStyle(e).backgroundColor);
+      if (colour.length === 3 || colour[3] > 0) { return colour; }
+    }
+    return [255, 255, 255];
+  };
+  const found = [];
+  const tags = "h1,h2,h3,p,th,td,li,dt,dd,a,summary,summary span,label,figcaption,pre,code";
+  document.querySelectorAll(tags).forEach((e) => {
+    if (!e.textContent.trim()) { return; }
+    const [a, b] = [light(parse(getComputedStyle(e).color)), light(back(e))];
+    const contrast = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    if (contrast < 4.5) { found.push(e.tagName + " " + contrast.toFixed(2) + " " + e.textContent.slice(0, 40)); }
+  });
+  return found;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The page of a small grid with a failed cell and a model of a hostile name."""
+    out = tmp_path_factory.mktemp("page")
+    failed = frozenset({("transformer", "ptb", 42)})
+    write_grid(
+        out,
+        Grid(datasets=("ptb",), failed=failed, known_as={"patchtst": "<img src=x onerror=document.title=1>"}),
+    )
+    return render(out, out / "report").page.resolve().as_uri()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with sync_api.sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=list(ARGUMENTS))
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def page(browser: Any, address: str) -> Iterator[Any]:
+    """The page at desk size; what its console says and what it asks for is kept in ``said`` and ``asked``."""
+    opened = browser.new_page(viewport={"width": 1280, "height": 900})
+    opened.set_default_timeout(5000)
+    opened.said, opened.asked = [], []
+    opened.on("console", lambda message: opened.said.append(message.text))
+    opened.on("pageerror", lambda error: opened.said.append(str(error)))
+    opened.on("request", lambda request: opened.asked.append(request.url))
+    opened.goto(address)
+    yield opened
+    opened.close()
+
+
+def test_console_is_silent_and_nothing_else_is_asked_for(page: Any, address: str) -> None:
+    assert page.said == []
+    assert page.asked == [address]
+
+
+def test_a_script_in_a_name_does_not_run(page: Any) -> None:
+    assert page.title().startswith("medmamba-bench")
+
+
+def test_filter_of_a_table_hides_other_rows(page: Any) -> None:
+    table = page.locator("#table-main-ptb")
+    field = page.locator(".table", has=table).locator("input")
+    field.fill("medmamba")
+    shown = table.locator("tbody tr:not(.heading):visible")
+    assert shown.count() == 2
+    assert all("medmamba" in text for text in shown.all_inner_texts())
+    field.fill("medmamba chance")
+    assert shown.count() == 0
+    field.fill("chance")
+    assert shown.count() == 2
+    field.fill("")
+    assert shown.count() == 7
+
+
+def test_filters_of_cells_by_text_and_outcome(page: Any) -> None:
+    shown = page.locator("details.cell:visible")
+    assert shown.count() == 6
+    page.select_option("#cell-outcome", "timeout")
+    assert shown.count() == 1
+    page.fill("#cell-text", "medmamba 41")
+    assert shown.count() == 0
+    page.select_option("#cell-outcome", "")
+    assert page.locator("#cell-count").inner_text() == "1 of 6 cells"
+
+
+def test_a_cell_opens_by_keyboard(page: Any) -> None:
+    summary = page.locator("details.cell summary").first
+    summary.focus()
+    page.keyboard.press("Enter")
+    assert page.locator("details.cell[open]").count() == 1
+    assert page.locator("details.cell[open] table").first.is_visible()
+
+
+def test_first_tab_offers_to_skip_to_the_results(page: Any) -> None:
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "results-start"
+
+
+@pytest.mark.parametrize("width", [390, 768, 1280])
+def test_page_is_never_wider_than_the_screen(page: Any, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 844})
+    page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_has_contrast_enough(page: Any, scheme: str) -> None:
+    page.emulate_media(color_scheme=scheme)
+    page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    assert page.evaluate(CONTRASTS) == []
+
+
+def test_colours_follow_the_scheme_of_the_screen(page: Any) -> None:
+    colours = []
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        colours.append(page.evaluate("getComputedStyle(document.querySelector('svg text')).fill"))
+    assert colours[0] != colours[1]
+
+
+def test_every_picture_has_a_name_for_screen_readers(page: Any) -> None:
+    names = page.evaluate(
+        "[...document.querySelectorAll('svg, img')].map((e) => e.getAttribute('aria-label') || e.alt)"
+    )
+    assert names
+    assert all(len(name) > 10 for name in names)
+
+
+def test_labels_inside_figures_do_not_overlap(page: Any) -> None:
+    overlaps = page.evaluate(
+        """() => [...document.querySelectorAll("figure svg")].flatMap((svg) => {
+          const boxes = [...svg.querySelectorAll("text")].map((e) => [e.textContent, e.getBoundingClientRect()]);
+          return boxes.flatMap(([a, p], i) => boxes.slice(i + 1).filter(([b, q]) =>
+            p.left + 1 < q.right && q.left + 1 < p.right && p.top + 2 < q.bottom && q.top + 2 < p.bottom
+          ).map(([b]) => svg.getAttribute("aria-label").slice(0, 40) + ": " + a + " / " + b));
+        })"""
+    )
+    assert overlaps == []

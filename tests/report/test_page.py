@@ -1,0 +1,161 @@
+"""The page is one file, sound for screen readers, and escapes what people wrote."""
+
+import re
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from bench.render.svg import inline, sparkline
+from bench.report import render
+from tests.report.grids import Grid, write_grid
+from tests.report.pages import Page
+
+EVIL = "<script>alert(1)"
+
+
+@pytest.fixture(scope="module")
+def html(partial: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The page of the partial grid."""
+    return render(partial, tmp_path_factory.mktemp("report")).page.read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def parsed(html: str) -> Page:
+    return Page.parse(html)
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Page:
+    """The page of a grid whose model, dataset title, error and log hold markup."""
+    out = tmp_path_factory.mktemp("hostile")
+    failed = frozenset({("patchtst", "ptb", 41)})
+    names = {"transformer": EVIL, "patchtst": 'a"onmouseover="alert(3)'}
+    write_grid(out, Grid(datasets=("ptb",), known_as=names, title=f"T</svg>{EVIL}</script>", failed=failed))
+    return Page.parse(render(out, out / "report").page.read_text(encoding="utf-8"))
+
+
+def test_nothing_is_loaded_from_anywhere(parsed: Page, html: str) -> None:
+    for _, attributes in parsed.elements:
+        for name in ("src", "href", "xlink:href", "action", "srcset"):
+            value = attributes.get(name) or ""
+            assert value.startswith(("#", "data:image/png")) or not value, (name, value[:80])
+    assert not parsed.named("link")
+    assert "@import" not in html
+    assert not re.findall(r"url\((?!#)", html)
+
+
+def test_the_policy_forbids_the_network(parsed: Page) -> None:
+    policy = next(one for one in parsed.named("meta") if one.get("http-equiv") == "Content-Security-Policy")
+    assert (policy["content"] or "").startswith("default-src 'none'")
+
+
+def test_identifiers_are_unique_and_links_lead_somewhere(parsed: Page) -> None:
+    ids = [attributes["id"] for _, attributes in parsed.elements if attributes.get("id")]
+    assert len(ids) == len(set(ids))
+    for link in parsed.named("a"):
+        assert (link["href"] or "")[1:] in ids
+
+
+def test_every_picture_says_what_it_shows(parsed: Page) -> None:
+    pictures = parsed.named("svg")
+    assert pictures
+    assert all(one.get("role") == "img" and len(one.get("aria-label") or "") > 10 for one in pictures)
+    assert all(one.get("alt") for one in parsed.named("img"))
+
+
+def test_headings_never_skip_a_level(parsed: Page) -> None:
+    levels = [int(tag[1]) for tag, _ in parsed.elements if re.fullmatch(r"h[1-6]", tag)]
+    assert levels.count(1) == 1
+    assert all(after - before <= 1 for before, after in pairwise(levels))
+
+
+def test_tables_have_scoped_headings_and_names(parsed: Page) -> None:
+    assert all(one.get("scope") for one in parsed.named("th"))
+    named = [one for one in parsed.named("table") if one.get("id")]
+    assert named
+    assert all(one.get("aria-labelledby") for one in named)
+
+
+def test_provenance_comes_before_any_number(html: str) -> None:
+    assert html.index('id="provenance"') < html.index("<table")
+
+
+def test_provenance_names_failures_gaps_and_subjects(html: str) -> None:
+    box = html[html.index('id="provenance"') : html.index('id="results-start"')]
+    assert "1 of 11 (1 timeout): transformer / ptb / seed 42 (timeout)" in box
+    assert "patchtst on ADFTD: seed 41 not run" in box
+    assert "nothing on this page ran on a GPU" in box
+    assert "models of the paper not run" in box
+
+
+def test_each_cell_can_be_looked_into(html: str, parsed: Page) -> None:
+    assert len(parsed.named("details")) == 11
+    for text in (
+        "no end after &lt;60&gt; s",
+        "line &lt;b&gt;1&lt;/b&gt;",
+        "last line &lt;of&gt; the log",
+        "learning_rate",
+    ):
+        assert text in html
+
+
+def test_best_and_second_are_said_to_who_cannot_see_them(html: str) -> None:
+    assert re.search(r'<strong>[\d.±]+</strong><span class="spoken"> best</span>', html)
+    assert re.search(r'<u>[\d.±]+</u><span class="spoken"> second</span>', html)
+
+
+def test_a_cell_tells_its_environment_and_all_its_scores(html: str) -> None:
+    cell = html[html.index('<details class="cell" data-outcome="ok">') :]
+    cell = cell[: cell.index("</details>")]
+    for said in (
+        "python 3.11.0, torch 2.6.0",
+        "1,000,000 in the forward pass",
+        "0.47 GiB",
+        "deterministic",
+        "AUPRC",
+    ):
+        assert said in cell
+
+
+def test_sections_without_data_name_the_command(html: str) -> None:
+    assert "Nothing was measured: bench efficiency" in html
+    assert "bench analyze theory" in html
+    assert "No reduced model was run: bench run" in html
+
+
+def test_names_and_texts_of_people_are_escaped(hostile: Page) -> None:
+    assert len(hostile.named("script")) == 1
+    assert not any("alert" in text for text in hostile.text_in("script"))
+    assert not any(name.startswith("on") for _, attributes in hostile.elements for name in attributes)
+
+
+def test_a_hostile_name_is_still_readable(hostile: Page) -> None:
+    assert EVIL in hostile.text_in("th")
+    assert any(EVIL in text for text in hostile.text_in("text"))
+
+
+def test_simulated_data_is_said_on_top(tmp_path: Path) -> None:
+    write_grid(tmp_path, Grid(models=("medmamba",), datasets=("ptb",), kind="simulated", preset="demo"))
+    html = render(tmp_path, tmp_path / "report").page.read_text(encoding="utf-8")
+    assert html.index("<strong>Simulated data.</strong>") < html.index("<nav")
+
+
+def test_inline_figures_have_identifiers_of_their_own() -> None:
+    svg = (
+        '<?xml?><svg width="72pt" height="9pt" viewBox="0 0 72 9" id="x">'
+        '<g id="a"/><use xlink:href="#a" clip-path="url(#b)"/></svg>'
+    )
+    text = str(inline(svg, "fig", 'say "this"'))
+    assert '<g id="fig-a"/>' in text
+    assert 'xlink:href="#fig-a"' in text
+    assert "url(#fig-b)" in text
+    assert "say &#34;this&#34;" in text
+
+
+def test_sparkline_stays_inside_its_box() -> None:
+    points = re.findall(
+        r"([\d.]+),([\d.]+)", str(sparkline([[0.0, 5.0, 2.0], [1.0, 1.0, 1.0]], ["ink", "blue"]))
+    )
+    assert len(points) == 6
+    assert all(0 <= float(x) <= 260 and 0 <= float(y) <= 64 for x, y in points)

@@ -1,0 +1,21 @@
+"""The committed sample is what the code writes today: the same sections, and every claim of the ledger."""
+
+import re
+from pathlib import Path
+
+from bench.paper.claims import text_claims
+from bench.report.contents import read_contents
+
+SAMPLE = Path(__file__).parents[2] / "reports" / "sample"
+REMEDY = "render the sample of the demo grid again"
+
+
+def test_sample_has_the_sections_of_a_report(full: Path) -> None:
+    html = (SAMPLE / "index.html").read_text(encoding="utf-8")
+    found = set(re.findall(r'<section id="([^"]+)"', html))
+    assert {section.name for section in read_contents(full).sections} - {"analyses"} <= found, REMEDY
+
+
+def test_sample_has_every_claim_of_the_ledger() -> None:
+    text = (SAMPLE / "tables" / "claims.md").read_text(encoding="utf-8")
+    assert f"{len(text_claims())} claims of text, figures and captions" in text, REMEDY
