@@ -16,9 +16,9 @@ from tabulate import tabulate
 from bench.analyses.efficiency.panels import Panel, panels
 from bench.analyses.efficiency.tables import three_digits
 from bench.analyses.scaling.record import ScalingRecord, fit_exponent, read_scaling
+from bench.paper.names import in_paper_order
 from bench.results.efficiency_record import Mode, read_efficiency
 from bench.stats.timings import Ratio, summarise
-from bench.studies.suite import in_paper_order
 
 PAGE = Path(__file__).parents[1] / "docs" / "efficiency.md"
 MIB = 2**20

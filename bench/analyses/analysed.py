@@ -5,11 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from bench.analyses.analysis_record import Part
 from bench.results.record import DataDescription, Record
-from bench.studies.aggregate import DDOF, Condition
+from bench.studies.aggregate import Condition
 from bench.studies.comparability import void_reason
 
 
@@ -67,11 +65,3 @@ def _collect(node: Any, found: list[AnalysedCells]) -> None:
     if isinstance(node, list):
         for one in node:
             _collect(one, found)
-
-
-def over_seeds(values: Sequence[float | None]) -> tuple[float, float | None] | None:
-    """Return mean and sample deviation (None with one value) of the values that are known; None without any."""
-    known = [value for value in values if value is not None]
-    if not known:
-        return None
-    return float(np.mean(known)), float(np.std(known, ddof=DDOF)) if len(known) > 1 else None

@@ -1,10 +1,10 @@
 """What captions say of the trained cells that an analysis looked at."""
 
 from bench.analyses.analysed import AnalysedCells
+from bench.paper.names import short_name
 from bench.results.record import DataDescription
 from bench.studies import kinds
 from bench.studies.caption import numbers, plural
-from bench.studies.suite import short_name
 
 
 def data_caption(data: DataDescription) -> str:

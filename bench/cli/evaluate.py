@@ -39,8 +39,8 @@ def command(
     bench evaluate --weights checkpoint.pth --model medformer --dataset adftd --data DIR
     """
     from bench import datasets
+    from bench.results.metrics import METRICS
     from bench.run.evaluation import evaluate_checkpoint
-    from bench.studies.aggregate import METRICS
 
     root = data or default_data()
     datasets.register_imported(root)

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench.render.style import figure_style, save_figure
-from bench.studies.kinds import STAMPS
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -24,9 +23,8 @@ class Figure:
         What it shows, in words, for who cannot see it.
     draw
         Makes it; a function of a module with its arguments, so that another process can do it.
-    kind
-        Kind of the data that it shows, that which says least where there are several (`kinds.least_real`). All but
-        whole data is named in the picture itself, which loses its caption when it is passed on.
+    stamp
+        Written into the picture itself, which loses its caption when it is passed on; such as what data it shows.
     """
 
     name: str
@@ -34,10 +32,10 @@ class Figure:
     caption: str
     alt: str
     draw: Callable[[], "matplotlib.figure.Figure"]
-    kind: str = "whole"
+    stamp: str = ""
 
     def write(self, folder: Path) -> list[Path]:
         """Draw the figure and write it as PDF, SVG and PNG."""
         with figure_style():
             figure = self.draw()
-        return save_figure(figure, folder, self.name, STAMPS[self.kind])
+        return save_figure(figure, folder, self.name, self.stamp)

@@ -6,15 +6,14 @@ from pathlib import Path
 
 from markupsafe import Markup
 
+from bench.paper.names import short_name
 from bench.render.formats import number
 from bench.render.svg import sparkline
 from bench.render.table import Cell
 from bench.report.commands import command_of
-from bench.report.tables.main_results import COLUMNS
+from bench.results.metrics import METRICS
 from bench.results.record import Record
 from bench.results.store import CellFolder
-from bench.studies.aggregate import METRICS
-from bench.studies.suite import short_name
 
 LOG_LINES, LOG_COLUMNS = 15, 240
 
@@ -74,7 +73,7 @@ def _scores(record: Record) -> tuple[tuple[str, str, str], ...]:
     val, test = record.metrics.val, record.metrics.test
     return tuple(
         (title, _percent(getattr(val, metric)), _percent(getattr(test, metric)))
-        for title, metric in zip(COLUMNS, METRICS, strict=True)
+        for metric, title in METRICS.items()
     )
 
 

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from bench.paper.names import OURS
 from bench.paper.published import ABLATION_DATASET
 from bench.results.record import Record
-from bench.studies.suite import OURS
 
 DEFAULT_PRESET = "paper"
 

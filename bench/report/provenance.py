@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bench.paper import published
+from bench.paper.names import PAPER_SEEDS, ablation_variants, short_name
 from bench.results.record import Environment, Record
 from bench.studies.caption import devices, numbers
-from bench.studies.comparability import PAPER_SEEDS
-from bench.studies.suite import Study, Suite, ablation_variants, gap_of, short_name
+from bench.studies.suite import Study, Suite, gap_of
 
 
 @dataclass(frozen=True)

@@ -8,16 +8,16 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from bench.paper.names import short_name
 from bench.render.formats import escape_markdown
 from bench.report.commands import changed_settings, commands
 from bench.report.contents import Contents
 from bench.report.provenance import coverage
 from bench.results.record import Record
 from bench.stats.resampling import LEVEL, N_RESAMPLES
+from bench.stats.summary import DDOF
 from bench.studies import kinds
-from bench.studies.aggregate import DDOF
 from bench.studies.caption import devices, numbers
-from bench.studies.suite import short_name
 
 
 @dataclass(frozen=True)

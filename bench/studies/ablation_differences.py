@@ -6,8 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.analyses.analysed import over_seeds
 from bench.errors import RecordError
+from bench.paper.names import OURS, ablation_variants
+from bench.results.metrics import METRICS
 from bench.results.predictions import Predictions, load_predictions
 from bench.stats.bootstrap import (
     CONFUSION_SCORES,
@@ -18,9 +19,10 @@ from bench.stats.bootstrap import (
 )
 from bench.stats.ranking import paired_auroc_difference
 from bench.stats.resampling import LEVEL, N_RESAMPLES, named_generator
-from bench.studies.aggregate import METRICS, Group, seed_differences
+from bench.stats.summary import over_seeds
+from bench.studies.aggregate import Group, seed_differences
 from bench.studies.caption import numbers
-from bench.studies.suite import OURS, Study, ablation_variants
+from bench.studies.suite import Study
 
 
 @dataclass(frozen=True)

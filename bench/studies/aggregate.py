@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 
 from bench.results.record import Record
-
-METRICS = ("accuracy", "precision", "recall", "f1", "auroc", "auprc")
-DDOF = 1
+from bench.stats.summary import DDOF
 
 # Hyperparameters that every model has: changed by the user they are a condition of the whole comparison. Any other
 # makes a model another one, with a row of its own.

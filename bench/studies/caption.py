@@ -3,11 +3,12 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
+from bench.paper.names import short_name
 from bench.results.record import Record
 from bench.stats.bootstrap import distinct_draws
+from bench.stats.summary import DDOF
 from bench.studies import kinds
-from bench.studies.aggregate import DDOF
-from bench.studies.suite import Study, Suite, short_name
+from bench.studies.suite import Study, Suite
 
 
 def study_caption(study: Study) -> str:

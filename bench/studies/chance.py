@@ -1,14 +1,15 @@
 """What a test split gives to who has not looked at the signal: the most frequent class, or a proportional guess.
 
-Scores are in the order of the metrics: accuracy, precision, recall, F1, AUROC, AUPRC; macro over the classes
-present. Both guesses know the test split's own class shares, so that they are the most that blindness can reach.
+Scores are by metric, macro over the classes present. Both guesses know the test split's own class shares, so that they
+are the most that blindness can reach.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-ChanceScores = tuple[float, float, float, float, float | None, float | None]
+ChanceScores = Mapping[str, float]
+"""Metric -> score as a fraction of one; what is undefined is not there."""
 
 
 def majority_scores(windows_per_class: Sequence[int]) -> ChanceScores:
@@ -17,9 +18,14 @@ def majority_scores(windows_per_class: Sequence[int]) -> ChanceScores:
     That class has precision ``p``, recall 1 and F1 ``2p / (1 + p)``, ``p`` its share; the others have zeros.
     """
     share = _shares(windows_per_class)
-    p, n_present = share.max(), len(share)
-    accuracy, f1 = float(p), float(2 * p / (1 + p) / n_present)
-    return accuracy, float(p / n_present), 1 / n_present, f1, *_ranking(share)
+    p, n_present = float(share.max()), len(share)
+    return {
+        "accuracy": p,
+        "precision": p / n_present,
+        "recall": 1 / n_present,
+        "f1": 2 * p / (1 + p) / n_present,
+        **_ranking(share),
+    }
 
 
 def stratified_scores(windows_per_class: Sequence[int]) -> ChanceScores:
@@ -29,14 +35,18 @@ def stratified_scores(windows_per_class: Sequence[int]) -> ChanceScores:
     """
     share = _shares(windows_per_class)
     expected = float(np.mean(share))
-    return float(np.sum(share**2)), expected, expected, expected, *_ranking(share)
+    return {
+        "accuracy": float(np.sum(share**2)),
+        **dict.fromkeys(("precision", "recall", "f1"), expected),
+        **_ranking(share),
+    }
 
 
 def _shares(windows_per_class: Sequence[int]) -> np.ndarray:
-    counts = np.array([n for n in windows_per_class if n > 0], dtype=float)
+    counts = np.array([n_windows for n_windows in windows_per_class if n_windows > 0], dtype=float)
     return counts / counts.sum()
 
 
-def _ranking(share: np.ndarray) -> tuple[float | None, float | None]:
+def _ranking(share: np.ndarray) -> ChanceScores:
     """Return AUROC and AUPRC of a constant score: one half, and the class's share."""
-    return (0.5, float(np.mean(share))) if len(share) > 1 else (None, None)
+    return {"auroc": 0.5, "auprc": float(np.mean(share))} if len(share) > 1 else {}

@@ -2,10 +2,8 @@
 
 from collections.abc import Sequence
 
+from bench.paper.names import PAPER_RECIPE, PAPER_SEEDS
 from bench.results.record import DataDescription
-
-PAPER_SEEDS = (41, 42, 43, 44, 45)
-PAPER_RECIPE = "published"
 
 
 def void_reason(*, data: DataDescription, recipe: str, changes: str, seeds: Sequence[int]) -> str:

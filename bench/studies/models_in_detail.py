@@ -1,7 +1,7 @@
 """The two models that figures of detail show: MedMamba and its best rival, or the best two without it."""
 
+from bench.paper.names import OURS
 from bench.studies.predicted import Predicted
-from bench.studies.suite import OURS
 
 
 def models_in_detail(tested: Predicted) -> list[str]:

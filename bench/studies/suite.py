@@ -12,27 +12,16 @@ Three rules keep averages over different cells apart:
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from bench.paper import published
+from bench.paper.names import PAPER_SEEDS, ablation_variants, in_paper_order, in_report_order, short_name
 from bench.results.record import Record
 from bench.stats.bootstrap import FEW_UNITS
 from bench.studies import kinds
 from bench.studies.aggregate import Comparison, Group
-from bench.studies.comparability import PAPER_RECIPE, PAPER_SEEDS
-
-OURS = "medmamba"
-
-_SHORT_NAMES = {
-    "adftd": "ADFTD",
-    "apava": "APAVA",
-    "ptb": "PTB",
-    "ptb-xl": "PTB-XL",
-    "sleep-edf": "Sleep-EDF",
-    "uci-har": "UCI-HAR",
-}
+from bench.studies.comparability import void_reason
 
 
 @dataclass(frozen=True)
@@ -111,6 +100,16 @@ class Study:
         """Tell whether a model has scores of all seeds."""
         return model in self.groups and self.groups[model].seeds == self.seeds
 
+    def void(self, model: str) -> str:
+        """Say why a model's scores may not be set against the paper's; an empty text where they may."""
+        groups = {group.model: group for group in self.comparison.groups}
+        return void_reason(
+            data=self.record.data,
+            recipe=self.comparison.condition.recipe,
+            changes=self.comparison.condition.changes,
+            seeds=groups[model].seeds if model in groups else (),
+        )
+
     def gap(self, model: str) -> str:
         """Say what a model lacks; an empty text where it lacks nothing."""
         if model not in self.groups:
@@ -161,38 +160,6 @@ def gap_of(group: Group, seeds: Sequence[int], where: str) -> str:
     outcomes = {record.cell.seed: record.outcome for record in group.failed}
     missing = [f"seed {seed} {outcomes.get(seed, 'not run')}" for seed in seeds if seed not in group.seeds]
     return f"{group.model} on {where}: {', '.join(missing)}" if missing else ""
-
-
-def ablation_variants() -> tuple[str, ...]:
-    """Return the reduced models of the paper's ablation."""
-    return tuple(
-        name for name in dict.fromkeys(cell.variant for cell in published.ablation()) if name != OURS
-    )
-
-
-def is_of_paper(recipe: str, dataset: str) -> bool:
-    """Tell whether the paper has results of a dataset under the recipe, so that its models are missed where absent."""
-    return recipe == PAPER_RECIPE and any(one.dataset == dataset for one in published.dataset_summary())
-
-
-def short_name(dataset: str) -> str:
-    """Return how tables call a dataset; one that is not of the paper keeps its own name."""
-    return _SHORT_NAMES.get(dataset, dataset)
-
-
-def in_paper_order(models: Iterable[str]) -> tuple[str, ...]:
-    """Return models with the paper's baselines first, then others, and MedMamba last, as the paper has it."""
-    known = [name for name in published.models() if name != OURS]
-    position = {name: number for number, name in enumerate(known)} | {OURS: len(known) + 1}
-    return tuple(sorted(models, key=lambda name: (position.get(name, len(known)), name)))
-
-
-def in_report_order(datasets: Iterable[str]) -> tuple[str, ...]:
-    """Return datasets as the paper's tables have them: ECG, EEG, motion; others follow."""
-    known = ("ptb", "ptb-xl", "adftd", "apava", "sleep-edf", "uci-har")
-    return tuple(
-        sorted(datasets, key=lambda name: (known.index(name) if name in known else len(known), name))
-    )
 
 
 def _preference(comparison: Comparison) -> tuple[int, int, int, str]:

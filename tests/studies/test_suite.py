@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
+from bench.paper.names import in_paper_order
 from bench.results.store import read_all
 from bench.studies.aggregate import compare
 from bench.studies.caption import data_remarks
 from bench.studies.ranks import Scores, complete_scores
-from bench.studies.suite import Study, Suite, in_paper_order, make_suites
+from bench.studies.suite import Study, Suite, make_suites
 from tests.report.grids import ABLATIONS, Grid, write_grid
 
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from bench.analyses.centralization.record import CentralizationRecord, Choice, Index, Reading
 from bench.paper import published
+from bench.paper.names import short_name
 from bench.render import style
 from bench.render.figure import Figure
-from bench.studies.kinds import least_real
-from bench.studies.suite import short_name
+from bench.studies import kinds
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -38,7 +38,7 @@ def centralization_figure(records: Sequence[CentralizationRecord], caption: str)
             "dynamic one, each as published and as measured under every choice."
         ),
         draw=partial(draw, shown),
-        kind=least_real(record.kind for record in shown),
+        stamp=kinds.STAMPS[kinds.least_real(record.kind for record in shown)],
     )
 
 

@@ -12,7 +12,7 @@ from bench.analyses.centralization.report import CLOSE
 from bench.paper import published
 from bench.paper.claim_checks import HALF_DIGIT
 from bench.paper.claims import Claim, Ruling
-from bench.report.judges.rulings import by_distance, comparison_ruling, unless_void
+from bench.paper.rulings import by_distance, comparison_ruling, unless_void
 
 _Number = Literal["mean", "low", "high"]
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from bench.analyses.centralization.figure import centralization_figure
 from bench.analyses.centralization.record import CentralizationRecord, Choice, Index, read_centralization
 from bench.paper import published
+from bench.paper.names import short_name
 from bench.render.figure import Figure
 from bench.render.table import Block, Cell, Footnotes, Row, Table
-from bench.studies.suite import short_name
 
 ORDER = ("adftd", "apava", "ptb", "ptb-xl", "uci-har", "sleep-edf", "weather")
 REFERENCE = "weather"

@@ -14,8 +14,8 @@ from bench.analyses.channel_mixing.report import (
     distance_lines,
 )
 from bench.paper.claims import Claim, Ruling
-from bench.report.judges.rulings import comparison_ruling, effect_ruling, unless_void
-from bench.studies.suite import OURS
+from bench.paper.names import OURS
+from bench.paper.rulings import comparison_ruling, effect_ruling, unless_void
 
 HALF_DIGIT = 0.05
 """Changes are printed in percent with one decimal."""

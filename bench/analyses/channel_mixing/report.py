@@ -6,16 +6,17 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from bench.analyses.analysed import over_seeds
 from bench.analyses.analysis_record import read_analyses
 from bench.analyses.captions import cells_caption
 from bench.analyses.channel_mixing.record import NAME, BeforeAfter, ChannelMixingRecord, SeedMixing
 from bench.paper.claims import text_claims
+from bench.paper.names import short_name
 from bench.render import style
 from bench.render.figure import Figure
 from bench.render.table import Block, Cell, Row, Table
+from bench.stats.summary import over_seeds
+from bench.studies import kinds
 from bench.studies.caption import spread
-from bench.studies.suite import short_name
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -161,7 +162,7 @@ def mixing_figure(record: ChannelMixingRecord) -> Figure:
             f"{len(within)} classes, and the distance does not fall in {higher} of {len(known)} pairs of classes."
         ),
         draw=partial(draw, within, between),
-        kind=record.cells.data.kind,
+        stamp=kinds.STAMPS[record.cells.data.kind],
     )
 
 

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from bench.analyses.efficiency.panels import PAPER, Panel
 from bench.paper import published
+from bench.paper.names import OURS, short_name
 from bench.render import style
 from bench.render.figure import Figure
 from bench.render.labels import label_points
 from bench.results.record import Record
 from bench.studies import kinds
 from bench.studies.aggregate import compare
-from bench.studies.suite import OURS, Study, make_suites, short_name
+from bench.studies.suite import Study, make_suites
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -176,7 +177,7 @@ def efficiency_figure(panel: Panel, cells: Sequence[Record], name: str) -> Figur
             f"in both, from slow to fast: {front}."
         ),
         draw=partial(draw, panel, found),
-        kind=kinds.least_real(one.score.kind for one in found),
+        stamp=kinds.STAMPS[kinds.least_real(one.score.kind for one in found)],
     )
 
 

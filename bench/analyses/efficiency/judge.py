@@ -11,8 +11,10 @@ from bench.analyses.efficiency.panels import PUBLISHED_BATCH, Panel
 from bench.paper import published
 from bench.paper.claim_checks import Verdict
 from bench.paper.claims import Claim, Ruling
-from bench.report.judges.rulings import by_distance, comparable_mean, comparison_verdict
-from bench.studies.suite import OURS, Suite
+from bench.paper.names import OURS
+from bench.paper.rulings import by_distance, comparison_verdict
+from bench.studies.measured_scores import comparable_mean
+from bench.studies.suite import Suite
 
 DATASET, PRESET, DEVICE = "adftd", "paper", "RTX 3090"
 CLOSE = 0.1

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from bench.paper.names import OURS, in_paper_order, short_name
 from bench.results.efficiency_record import Condition, EfficiencyRecord, Mode, TaskShape, Width
 from bench.stats.timings import Ratio, speed_ratio, summarise
-from bench.studies.suite import OURS, in_paper_order, short_name
 
 PUBLISHED_BATCH = 256
 PAPER = "paper"

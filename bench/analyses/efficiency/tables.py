@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from bench.analyses.efficiency.panels import Panel, describe_panels
 from bench.paper import published
+from bench.paper.names import OURS, in_paper_order
 from bench.render.table import Block, Cell, Footnotes, Row, Table
 from bench.results.efficiency_record import Condition, Mode
 from bench.stats.timings import summarise
-from bench.studies.suite import OURS, in_paper_order
 
 MILLION, GIGA, MIB = 1e6, 1e9, 2**20
 LATENCY: tuple[Mode, int] = ("inference", 1)

@@ -6,11 +6,11 @@ better than always naming the most frequent one, by the mean over seeds.
 
 from collections.abc import Sequence
 
-from bench.analyses.analysed import over_seeds
 from bench.analyses.embedding.record import EmbeddingRecord, Quantity
 from bench.paper.claims import Claim, Ruling
-from bench.report.judges.rulings import comparison_ruling, unless_void
-from bench.studies.suite import OURS
+from bench.paper.names import OURS
+from bench.paper.rulings import comparison_ruling, unless_void
+from bench.stats.summary import over_seeds
 
 RIVAL = "medformer"
 

@@ -9,18 +9,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.analyses.analysed import over_seeds
 from bench.analyses.analysis_record import read_analyses
 from bench.analyses.arrays import read_arrays
 from bench.analyses.captions import data_caption
 from bench.analyses.embedding.record import NAME, EmbeddingRecord, Quantity
+from bench.paper.names import in_paper_order, in_report_order, short_name
 from bench.render import style
 from bench.render.figure import Figure
 from bench.render.table import Block, Cell, Row, Table
-from bench.studies.aggregate import DDOF
+from bench.stats.summary import DDOF, over_seeds
+from bench.studies import kinds
 from bench.studies.caption import numbers
-from bench.studies.kinds import least_real
-from bench.studies.suite import in_paper_order, in_report_order, short_name
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -134,7 +133,7 @@ def _figure(maps: Sequence[Map], name: str, by: str) -> Figure:
         ),
         alt=f"Scatter plots of test windows, one per model and dataset, coloured by {by}. Clusters by: {said}.",
         draw=partial(draw, maps, by),
-        kind=least_real(one.record.cells.data.kind for one in maps),
+        stamp=kinds.STAMPS[kinds.least_real(one.record.cells.data.kind for one in maps)],
     )
 
 

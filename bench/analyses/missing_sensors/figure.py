@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from bench.analyses.analysed import over_seeds
 from bench.analyses.missing_sensors.record import GroupRobustness, MissingSensorsRecord
 from bench.render import style
+from bench.stats.summary import over_seeds
 
 if TYPE_CHECKING:
     import matplotlib.figure

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from bench.analyses.analysed import over_seeds
 from bench.analyses.missing_sensors.record import GroupRobustness, MissingSensorsRecord
 from bench.analyses.missing_sensors.report import pairs
 from bench.paper.claims import Claim, Ruling
-from bench.report.judges.rulings import comparison_ruling, unless_void
-from bench.studies.suite import short_name
+from bench.paper.names import short_name
+from bench.paper.rulings import comparison_ruling, unless_void
+from bench.stats.summary import over_seeds
 
 
 class MissingSensorsJudge:

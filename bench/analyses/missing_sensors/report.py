@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from bench.analyses.analysed import over_seeds
 from bench.analyses.missing_sensors.figure import draw
 from bench.analyses.missing_sensors.record import (
     CellRobustness,
@@ -12,14 +11,13 @@ from bench.analyses.missing_sensors.record import (
     MissingSensorsRecord,
     read_missing_sensors,
 )
+from bench.paper.names import short_name
 from bench.render.figure import Figure
 from bench.render.table import Block, Cell, Footnotes, Row, Table
-from bench.studies.aggregate import DDOF, METRICS
+from bench.stats.summary import DDOF, over_seeds
+from bench.studies import kinds
 from bench.studies.chance import majority_scores, stratified_scores
-from bench.studies.kinds import SENTENCES, least_real
-from bench.studies.suite import short_name
-
-F1 = METRICS.index("f1")
+from bench.studies.kinds import SENTENCES
 
 
 def missing_sensors_report(out: Path) -> tuple[list[Table], list[Figure]]:
@@ -68,7 +66,7 @@ def missing_sensors_table(record: MissingSensorsRecord) -> Table:
     rows = [_random_row(record, number, found, notes) for number in record.numbers]
     rows.insert(2, _worst_row(record, found, notes))
     chance = [
-        Row(label, (Cell(100 * _f1(scores)),) * len(names) + (Cell(),) * len(found))
+        Row(label, (Cell(100 * scores["f1"]),) * len(names) + (Cell(),) * len(found))
         for label, scores in (
             ("most frequent class", majority_scores(record.windows_per_class)),
             ("proportional guess", stratified_scores(record.windows_per_class)),
@@ -99,8 +97,8 @@ def missing_sensors_figure(record: MissingSensorsRecord) -> Figure:
         title=f"{short_name(record.dataset)}: missing sensors",
         caption=f"{_caption(record)} Bands are one standard deviation; the star is the worst single channel.",
         alt=f"Macro F1 in percent over the number of missing channels, none to {most}: {ends}.",
-        draw=partial(draw, record, names, 100 * _f1(stratified_scores(record.windows_per_class))),
-        kind=least_real(group.about.data.kind for group in record.groups),
+        draw=partial(draw, record, names, 100 * stratified_scores(record.windows_per_class)["f1"]),
+        stamp=kinds.STAMPS[kinds.least_real(group.about.data.kind for group in record.groups)],
     )
 
 
@@ -163,12 +161,6 @@ def _label(group: GroupRobustness) -> str:
 
 def _mean(group: GroupRobustness, number: int) -> float:
     return sum(cell.with_missing(number) for cell in group.cells) / len(group.cells)
-
-
-def _f1(scores: Sequence[float | None]) -> float:
-    value = scores[F1]
-    assert value is not None, "F1 of chance is always defined"
-    return value
 
 
 def _caption(record: MissingSensorsRecord) -> str:

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from bench.analyses.analysed import over_seeds
 from bench.analyses.scales.record import BranchCell, ScalesRecord
 from bench.render import style
+from bench.stats.summary import over_seeds
 
 if TYPE_CHECKING:
     import matplotlib.figure

@@ -4,15 +4,15 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from bench.analyses.analysed import over_seeds
 from bench.analyses.scales.figure import draw
 from bench.analyses.scales.record import BranchCell, ScalesRecord, read_scales
+from bench.paper.names import short_name
 from bench.render.figure import Figure
 from bench.render.table import Block, Cell, Row, Table
-from bench.studies.aggregate import DDOF, METRICS
+from bench.stats.summary import DDOF, over_seeds
+from bench.studies import kinds
 from bench.studies.chance import majority_scores, stratified_scores
 from bench.studies.kinds import SENTENCES
-from bench.studies.suite import short_name
 
 PAPER_DATASET = "adftd"
 PAPER_WORDS = {5: ("beta",), 10: ("theta", "alpha"), 25: ("theta", "alpha")}
@@ -101,12 +101,11 @@ def worth_table(record: ScalesRecord) -> Table:
             values = [100 * value(cell.branches[number]) for cell in record.cells]
             losses = [one - 100 * cell.f1 for one, cell in zip(values, record.cells, strict=True)]
             rows.append(Row(f"{title} stride {stride}", (_over(values), _over(losses))))
-    f1 = METRICS.index("f1")
     guesses = (
-        ("most frequent class", majority_scores(record.windows_per_class)[f1]),
-        ("proportional guess", stratified_scores(record.windows_per_class)[f1]),
+        ("most frequent class", majority_scores(record.windows_per_class)["f1"]),
+        ("proportional guess", stratified_scores(record.windows_per_class)["f1"]),
     )
-    chance = tuple(Row(label, (Cell(100 * (score or 0.0)), Cell())) for label, score in guesses)
+    chance = tuple(Row(label, (Cell(100 * score), Cell())) for label, score in guesses)
     return Table(
         name=f"scales-worth-{_stem(record)}",
         title=f"{_title(record)}: what each branch is worth",
@@ -137,7 +136,7 @@ def scales_figure(record: ScalesRecord) -> Figure:
         ),
         alt=f"Three panels: frequency response, energy by band, macro F1 with branches silenced. {words}.",
         draw=partial(draw, record),
-        kind=record.about.data.kind,
+        stamp=kinds.STAMPS[record.about.data.kind],
     )
 
 

@@ -9,8 +9,8 @@ from typing import Any
 from bench.analyses.scaling.record import FIT_FROM, ScalingRecord, fit_exponent
 from bench.paper import published
 from bench.paper.claims import Claim, Ruling
-from bench.report.judges.rulings import by_distance, comparison_ruling
-from bench.studies.suite import OURS
+from bench.paper.names import OURS
+from bench.paper.rulings import by_distance, comparison_ruling
 
 DATASET = "adftd"
 CLOSE = 0.1

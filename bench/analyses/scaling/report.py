@@ -14,10 +14,10 @@ from bench.analyses.scaling.record import (
     fit_exponent,
     read_scaling,
 )
+from bench.paper.names import OURS, in_paper_order, short_name
 from bench.render import style
 from bench.render.figure import Figure
 from bench.render.table import Block, Cell, Footnotes, Row, Table
-from bench.studies.suite import OURS, in_paper_order, short_name
 
 if TYPE_CHECKING:
     import matplotlib.figure

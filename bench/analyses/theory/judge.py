@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from bench.analyses.theory.record import Check, TheoryRecord
 from bench.paper.claims import Claim, Ruling
-from bench.report.judges.rulings import comparison_ruling, void_ruling
+from bench.paper.rulings import comparison_ruling, void_ruling
 
 
 class TheoryJudge:

@@ -7,11 +7,11 @@ from pathlib import Path
 from bench.analyses.analysis_record import read_analyses
 from bench.analyses.theory.figures import draw
 from bench.analyses.theory.record import NAME, Check, TheoryRecord
+from bench.paper.names import short_name
 from bench.render.figure import Figure
 from bench.render.table import Block, Cell, Row, Table
 from bench.studies import kinds
 from bench.studies.caption import numbers
-from bench.studies.suite import short_name
 
 _TITLES = {
     "1": "Noise suppression by channel mixing",
@@ -82,7 +82,7 @@ def _figure(check: Check) -> Figure:
         caption=f"{check.claim} Checked on {check.on}. Result: {check.result}. Verdict: {check.verdict}.{bands}",
         alt=f"{_TITLES[check.number[0]]}. {check.result}.",
         draw=partial(draw, check),
-        kind=check.kind,
+        stamp=kinds.STAMPS[check.kind],
     )
 
 

@@ -5,13 +5,15 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from bench.paper import published
+from bench.paper.names import short_name
 from bench.render import style
 from bench.render.figure import Figure
-from bench.report.tables.main_results import COLUMNS
+from bench.results.metrics import METRICS
+from bench.studies import kinds
 from bench.studies.ablation_differences import Ablation
-from bench.studies.aggregate import METRICS, Group
+from bench.studies.aggregate import Group
 from bench.studies.caption import study_caption
-from bench.studies.suite import gap_of, short_name
+from bench.studies.suite import gap_of
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -49,7 +51,7 @@ def ablation_bars(ablation: Ablation, name: str) -> Figure | None:
         caption=f"Scores of the full and the reduced models.{beside}{without} {study_caption(study)}",
         alt=f"Bars of five scores for {len(shown)} variants of MedMamba. Macro F1 in percent: {said}.",
         draw=partial(draw, measured, printed),
-        kind=study.kind,
+        stamp=kinds.STAMPS[study.kind],
     )
 
 
@@ -72,8 +74,7 @@ def draw(
                 axes, bars, (shift, width, colour), f"{model}{', published' if hatched else ''}", hatched
             )
             position += 1
-    titles = dict(zip(METRICS, COLUMNS, strict=True))
-    axes.set_xticks(range(len(published.METRICS)), [titles[metric] for metric in published.METRICS])
+    axes.set_xticks(range(len(published.METRICS)), [METRICS[metric] for metric in published.METRICS])
     axes.set_ylim(bottom=0)
     axes.set_ylabel("percent")
     axes.grid(axis="x", visible=False)

@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from bench.paper.names import short_name
 from bench.render import style
 from bench.render.figure import Figure
-from bench.report.tables.main_results import COLUMNS
+from bench.results.metrics import METRICS
+from bench.studies import kinds
 from bench.studies.ablation_differences import Ablation, Difference
-from bench.studies.aggregate import METRICS
 from bench.studies.caption import study_caption
-from bench.studies.suite import short_name
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -32,7 +32,7 @@ def ablation_figure(ablation: Ablation, name: str) -> Figure | None:
     }
     if not rows:
         return None
-    f1 = METRICS.index("f1")
+    f1 = list(METRICS).index("f1")
     said = [
         f"{variant} {mean:+.1f}" for variant, found in rows.items() if (mean := found[f1].mean) is not None
     ]
@@ -47,7 +47,7 @@ def ablation_figure(ablation: Ablation, name: str) -> Figure | None:
         ),
         alt=f"{title}: difference of each reduced model to the full one. F1: {', '.join(said)} points.",
         draw=partial(draw, rows),
-        kind=study.kind,
+        stamp=kinds.STAMPS[study.kind],
     )
 
 
@@ -72,7 +72,7 @@ def draw_axes(rows: Rows, axes: "Axes") -> None:
         for line, one, _ in known:
             if one.low is not None and one.high is not None:
                 axes.plot([one.low, one.high], [line, line], color=colour, linewidth=1)
-    axes.set_yticks(range(len(METRICS)), COLUMNS)
+    axes.set_yticks(range(len(METRICS)), METRICS.values())
     axes.set_ylim(len(METRICS) - 0.4, -0.6)
     axes.set_xlabel("reduced minus full model (percentage points)")
     axes.grid(axis="y", visible=False)

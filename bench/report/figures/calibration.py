@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bench.paper.names import short_name
 from bench.render import style
 from bench.render.figure import Figure
+from bench.studies import kinds
 from bench.studies.caption import study_setting
 from bench.studies.models_in_detail import models_in_detail
 from bench.studies.predicted import Predicted
 from bench.studies.subject_scores import N_BINS, Reliability
-from bench.studies.suite import short_name
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -51,7 +52,7 @@ def calibration_figure(tested: Predicted, name: str) -> Figure | None:
         ),
         alt=f"Reliability diagram on {study.label}. Expected calibration error in percent: {errors}.",
         draw=partial(draw, data, shown),
-        kind=study.kind,
+        stamp=kinds.STAMPS[study.kind],
     )
 
 

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from bench.paper.names import short_name
 from bench.render import style
 from bench.render.figure import Figure
+from bench.studies import kinds
 from bench.studies.caption import study_setting
 from bench.studies.models_in_detail import models_in_detail
 from bench.studies.predicted import Predicted
 from bench.studies.subject_scores import confusion
-from bench.studies.suite import short_name
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -70,7 +71,7 @@ def confusion_figure(tested: Predicted, name: str) -> Figure | None:
             + "."
         ),
         draw=partial(draw, data, tested.class_names),
-        kind=study.kind,
+        stamp=kinds.STAMPS[study.kind],
     )
 
 

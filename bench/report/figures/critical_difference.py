@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from bench.paper.names import OURS
 from bench.render import style
 from bench.render.figure import Figure
 from bench.report.tables.significance import ALPHA, METRIC_TITLES
 from bench.stats.statistics import average_ranks, indistinct_groups, nemenyi_critical_difference
+from bench.studies import kinds
 from bench.studies.caption import suite_setting
-from bench.studies.kinds import least_real
 from bench.studies.ranks import Scores, complete_scores
-from bench.studies.suite import OURS, Suite
+from bench.studies.suite import Suite
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -82,7 +83,7 @@ def critical_difference_figure(suite: Suite, metric: str, name: str) -> Figure |
             + "."
         ),
         draw=partial(draw, data),
-        kind=least_real(study.kind for study in scores.studies),
+        stamp=kinds.STAMPS[kinds.least_real(study.kind for study in scores.studies)],
     )
 
 

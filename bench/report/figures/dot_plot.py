@@ -6,15 +6,16 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from bench.paper import published
+from bench.paper.names import OURS, short_name
 from bench.render import style
 from bench.render.figure import Figure
 from bench.stats.bootstrap import score_interval
 from bench.stats.resampling import LEVEL, N_RESAMPLES
-from bench.studies.aggregate import METRICS
+from bench.studies import kinds
 from bench.studies.caption import data_remarks, plural, study_setting
 from bench.studies.chance import majority_scores, stratified_scores
 from bench.studies.predicted import Predicted
-from bench.studies.suite import OURS, Study, short_name
+from bench.studies.suite import Study
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -55,10 +56,7 @@ def panels(tested: Predicted) -> list[Panel]:
     counts = study.record.data.parts["test"].windows_per_class
     result = []
     for metric, title in _SHOWN.items():
-        position = METRICS.index(metric)
-        chance = tuple(
-            100 * (scores(counts)[position] or 0.0) for scores in (majority_scores, stratified_scores)
-        )
+        chance = tuple(100 * scores(counts)[metric] for scores in (majority_scores, stratified_scores))
         dots = tuple(dot for model in order if (dot := _dot(tested, model, metric)))
         result.append(Panel(title, dots, (chance[0], chance[1])))
     return result
@@ -84,7 +82,7 @@ def results_figure(tested: Predicted, name: str) -> Figure | None:
             f"Dot plot of accuracy and macro F1 of {plural(len(data[0].dots), 'model')} on {study.label}.{highest}"
         ),
         draw=partial(draw, data),
-        kind=study.kind,
+        stamp=kinds.STAMPS[study.kind],
     )
 
 

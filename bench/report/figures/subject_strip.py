@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from bench.paper.names import OURS, short_name
 from bench.render import style
 from bench.render.figure import Figure
+from bench.studies import kinds
 from bench.studies.caption import plural, study_setting
 from bench.studies.predicted import Predicted
-from bench.studies.suite import OURS, short_name
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -52,7 +53,7 @@ def subject_figure(tested: Predicted, name: str) -> Figure | None:
             f"{np.median(data[first]):.0f}, lowest {lowest[first]:.0f} percent."
         ),
         draw=partial(draw, data),
-        kind=study.kind,
+        stamp=kinds.STAMPS[study.kind],
     )
 
 

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from bench.paper.names import short_name
 from bench.render import style
 from bench.render.figure import Figure
 from bench.results.record import Record
+from bench.studies import kinds
 from bench.studies.caption import numbers, study_setting
-from bench.studies.suite import Study, short_name
+from bench.studies.suite import Study
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -76,7 +78,7 @@ def curves_figure(study: Study, name: str) -> Figure | None:
             f"{', '.join(titles.values())}."
         ),
         draw=partial(draw, {titles[model]: found for model, found in data.items()}),
-        kind=study.kind,
+        stamp=kinds.STAMPS[study.kind],
     )
 
 

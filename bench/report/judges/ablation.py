@@ -4,14 +4,10 @@ from collections.abc import Callable, Sequence
 
 from bench.paper import published
 from bench.paper.claims import Claim, Ruling
-from bench.report.judges.rulings import (
-    comparable_mean,
-    comparison_ruling,
-    effect_ruling,
-    score_ruling,
-    seed_difference,
-)
-from bench.studies.suite import OURS, Suite
+from bench.paper.names import OURS
+from bench.paper.rulings import comparison_ruling, effect_ruling
+from bench.studies.measured_scores import comparable_mean, score_ruling, seed_difference
+from bench.studies.suite import Suite
 
 
 class AblationJudge:

@@ -9,15 +9,10 @@ from typing import NamedTuple
 from bench.paper import published
 from bench.paper.claim_checks import Verdict, half_digit, strongest_rival
 from bench.paper.claims import Claim, Ruling
-from bench.report.judges.rulings import (
-    comparable_mean,
-    comparison_ruling,
-    effect_ruling,
-    score_ruling,
-    seed_difference,
-    within_stds,
-)
-from bench.studies.suite import OURS, Suite
+from bench.paper.names import OURS
+from bench.paper.rulings import comparison_ruling, effect_ruling, within_stds
+from bench.studies.measured_scores import comparable_mean, score_ruling, seed_difference
+from bench.studies.suite import Suite
 
 _Row = Mapping[str, float]
 """Measured means of all paper models in percent, for one dataset and metric."""

@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from bench.paper import published
 from bench.paper.claims import Claim, Ruling
-from bench.report.judges.rulings import comparison_ruling, void_ruling
+from bench.paper.names import short_name
+from bench.paper.rulings import comparison_ruling, void_ruling
 from bench.results.record import DataDescription
-from bench.studies.suite import Study, Suite, short_name
+from bench.studies.suite import Study, Suite
 
 _COUNTS = {
     "n_subjects": "subjects",

@@ -22,12 +22,12 @@ from bench.analyses.theory.judge import TheoryJudge
 from bench.errors import BenchError
 from bench.paper.claim_checks import Verdict
 from bench.paper.claims import Claim, RecordJudge, Ruling
+from bench.paper.names import PAPER_RECIPE
 from bench.report.judges.ablation import AblationJudge
 from bench.report.judges.cells import CellJudge
 from bench.report.judges.data import DataJudge
 from bench.report.judges.setup import SetupJudge
 from bench.results.efficiency_record import read_efficiency
-from bench.studies.comparability import PAPER_RECIPE
 from bench.studies.suite import Suite
 
 _ANALYSES: dict[str, Callable[[Path], RecordJudge]] = {

@@ -8,11 +8,12 @@ from typing import Any
 
 from bench.paper.claim_checks import Verdict
 from bench.paper.claims import Claim, Ruling
+from bench.paper.names import OURS, short_name
 from bench.paper.published import ABLATION_DATASET
-from bench.report.judges.rulings import comparison_ruling, unless_void
+from bench.paper.rulings import comparison_ruling, unless_void
 from bench.results.record import Record
 from bench.studies.aggregate import Group
-from bench.studies.suite import OURS, Suite, short_name
+from bench.studies.suite import Suite
 
 FEW_PARAMETERS = 0.05
 """Ours: a modest number of parameters is at most 5 percent of the full model's."""

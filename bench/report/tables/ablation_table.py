@@ -6,16 +6,16 @@ Source: table ablation_vertical of the paper (ADFTD). Any dataset with a reduced
 from collections.abc import Mapping
 
 from bench.paper import published
+from bench.paper.names import OURS, short_name
 from bench.render.table import Block, Cell, Footnotes, Row, Table, mark_cells
-from bench.report.tables.main_results import COLUMNS, chance_rows, score_cell
+from bench.report.tables.main_results import chance_rows, score_cell
+from bench.results.metrics import METRICS
 from bench.stats.resampling import N_RESAMPLES
 from bench.studies.ablation_differences import Ablation, Difference
-from bench.studies.aggregate import METRICS
 from bench.studies.caption import data_remarks, study_caption
-from bench.studies.suite import OURS, gap_of, short_name
+from bench.studies.suite import gap_of
 
 _PAPER_ORDER = ("accuracy", "f1", "precision", "recall", "auroc", "auprc")
-_TITLES = dict(zip(METRICS, COLUMNS, strict=True))
 _LACKS = {
     "medmamba-single-scale": "MS",
     "medmamba-unidirectional": "Bi",
@@ -40,7 +40,7 @@ def ablation_table(ablation: Ablation, name: str) -> Table:
             cells = [scores[model][metric], _bracket(ablation, model, metric, notes)]
             if with_published:
                 cells += [printed[model][metric], drops.get(metric, _BLANK if model == OURS else Cell())]
-            rows.append(Row(_TITLES[metric], tuple(cells)))
+            rows.append(Row(METRICS[metric], tuple(cells)))
         blocks.append(Block(_heading(model), tuple(rows)))
     pair = ("score", "(difference)")
     groups = (("measured here", 2), ("published, not measured here", 2))
@@ -132,6 +132,6 @@ def _chance(ablation: Ablation, with_published: bool) -> list[Block]:
     blocks = []
     for row in chance_rows(ablation.study.record):
         cells = dict(zip(METRICS, row.cells, strict=True))
-        rows = tuple(Row(_TITLES[metric], (cells[metric], *rest)) for metric in _PAPER_ORDER)
+        rows = tuple(Row(METRICS[metric], (cells[metric], *rest)) for metric in _PAPER_ORDER)
         blocks.append(Block(f"{row.label}, by chance on this test split", rows))
     return blocks

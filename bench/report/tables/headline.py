@@ -3,15 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
+from bench.paper.names import OURS
 from bench.render.table import Block, Cell, Footnotes, Row, Table
 from bench.report.tables.main_results import score_cell
 from bench.report.tables.significance import paired_cell
 from bench.stats.resampling import LEVEL, N_RESAMPLES
-from bench.studies.aggregate import METRICS
 from bench.studies.caption import data_remarks, suite_caption
 from bench.studies.chance import stratified_scores
 from bench.studies.predicted import Predicted
-from bench.studies.suite import OURS, Study, Suite
+from bench.studies.suite import Study, Suite
 
 _COLUMNS = ("best", "F1", "second", "F1", "guess", "F1", "lead", "how sure", "test subjects")
 _GROUPS = (
@@ -60,7 +60,7 @@ def _cells(study: Study, tested: Predicted | None, notes: Footnotes) -> tuple[Ce
             cells.extend([Cell(text=order[place]), score_cell(study.groups[order[place]], "f1")])
         else:
             cells.extend([Cell(), Cell()])
-    guess = stratified_scores(study.record.data.parts["test"].windows_per_class)[METRICS.index("f1")] or 0.0
+    guess = stratified_scores(study.record.data.parts["test"].windows_per_class)["f1"]
     ours = score_cell(study.groups[OURS], "f1") if OURS in scores else Cell()
     lead = _lead(order, tested, notes)
     is_above = bool(order) and scores[order[0]] > guess

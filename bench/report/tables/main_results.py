@@ -1,15 +1,16 @@
 """The results on one dataset: measured scores over seeds, chance, and the published values, never mixed."""
 
 from bench.paper import published
+from bench.paper.names import in_paper_order, is_of_paper
 from bench.paper.remarks import remarks
 from bench.render.table import Block, Cell, Footnotes, Row, Table, mark_best
+from bench.results.metrics import METRICS
 from bench.results.record import Record
-from bench.studies.aggregate import METRICS, Group
+from bench.studies.aggregate import Group
 from bench.studies.caption import data_remarks, study_caption
 from bench.studies.chance import majority_scores, stratified_scores
-from bench.studies.suite import Study, in_paper_order, is_of_paper
+from bench.studies.suite import Study
 
-COLUMNS = ("Accuracy", "Precision", "Recall", "F1", "AUROC", "AUPRC")
 PUBLISHED = "published (MedMamba paper; not measured here)"
 
 
@@ -32,7 +33,7 @@ def main_results(study: Study, name: str) -> Table:
     return Table(
         name=name,
         title=f"{study.record.data.title}: main results",
-        columns=COLUMNS,
+        columns=tuple(METRICS.values()),
         blocks=tuple(block for block in blocks if block.rows),
         caption=study_caption(study),
         footnotes=(*notes.texts, *_not_run(study), *data_remarks(study)),
@@ -65,7 +66,7 @@ def chance_rows(record: Record) -> tuple[Row, ...]:
     counts = record.data.parts["test"].windows_per_class
     guesses = {"majority class": majority_scores(counts), "stratified guess": stratified_scores(counts)}
     return tuple(
-        Row(label, tuple(Cell(None if one is None else 100 * one) for one in scores))
+        Row(label, tuple(Cell(100 * scores[metric]) if metric in scores else Cell() for metric in METRICS))
         for label, scores in guesses.items()
     )
 

@@ -8,13 +8,13 @@ models and datasets that were not run are shown as missing, so that a part of th
 from collections.abc import Sequence
 
 from bench.paper import published
+from bench.paper.names import PAPER_RECIPE, in_paper_order, short_name
 from bench.render.table import Block, Cell, Footnotes, Row, Table, mark_best, mark_cells
-from bench.report.tables.main_results import COLUMNS, PUBLISHED, chance_rows, published_cell, score_cell
-from bench.studies.aggregate import METRICS
+from bench.report.tables.main_results import PUBLISHED, chance_rows, published_cell, score_cell
+from bench.report.tables.rank_cells import rank_cells
+from bench.results.metrics import METRICS
 from bench.studies.caption import data_remarks, suite_caption
-from bench.studies.comparability import PAPER_RECIPE
-from bench.studies.ranks import rank_cells
-from bench.studies.suite import Study, Suite, in_paper_order, short_name
+from bench.studies.suite import Study, Suite
 
 ECG = ("ptb", "ptb-xl")
 EEG_AND_ACTIVITY = ("adftd", "apava", "sleep-edf", "uci-har")
@@ -26,7 +26,7 @@ def ecg_table(suite: Suite, name: str) -> Table | None:
     if not studies:
         return None
     models, notes = _models(suite, studies), Footnotes()
-    ranks = rank_cells(studies, models, METRICS, notes)
+    ranks = rank_cells(studies, models, tuple(METRICS), notes)
     measured = mark_best(
         tuple(
             Row(model, tuple(cell for study in studies for cell in _cells(study, model, notes)))
@@ -37,8 +37,8 @@ def ecg_table(suite: Suite, name: str) -> Table | None:
     return Table(
         name=name,
         title="Main results on ECG classification",
-        columns=(*COLUMNS * len(studies), "rank"),
-        groups=(*((study.label, len(COLUMNS)) for study in studies), ("Average", 1)),
+        columns=(*tuple(METRICS.values()) * len(studies), "rank"),
+        groups=(*((study.label, len(METRICS)) for study in studies), ("Average", 1)),
         blocks=(
             Block("measured", measured),
             Block("chance on these test splits", _chance(studies)),
@@ -56,7 +56,7 @@ def eeg_table(suite: Suite, name: str) -> Table | None:
         return None
     models, notes = _models(suite, studies), Footnotes()
     empty = (Cell(text=""),) * 2
-    ranks = rank_cells(studies, models, METRICS, notes)
+    ranks = rank_cells(studies, models, tuple(METRICS), notes)
     blocks: list[Block] = []
     for study in studies:
         blocks.append(Block(study.label, _metric_rows(study, models, notes)))
@@ -65,7 +65,7 @@ def eeg_table(suite: Suite, name: str) -> Table | None:
                 title,
                 (*(published_cell(study.dataset, model, metric, notes) for model in models), *empty),
             )
-            for title, metric in zip(COLUMNS, METRICS, strict=True)
+            for metric, title in METRICS.items()
             if metric in published.METRICS
         )
         blocks.append(Block(f"{short_name(study.dataset)}, {PUBLISHED}", printed))
@@ -104,7 +104,7 @@ def _metric_rows(study: Study, models: Sequence[str], notes: Footnotes) -> tuple
     chance = [row.cells for row in chance_rows(study.record)]
     return tuple(
         Row(title, (*mark_cells(column[number] for column in columns), *(row[number] for row in chance)))
-        for number, title in enumerate(COLUMNS)
+        for number, title in enumerate(METRICS.values())
     )
 
 

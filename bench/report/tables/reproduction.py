@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 from bench.paper import published
 from bench.paper.claim_checks import HALF_DIGIT
+from bench.paper.names import in_paper_order, short_name
 from bench.paper.published import PublishedScore
 from bench.paper.remarks import remarks
 from bench.render.table import Block, Cell, Footnotes, Row, Table
 from bench.studies.aggregate import Mean
 from bench.studies.caption import study_caption
-from bench.studies.comparability import void_reason
-from bench.studies.suite import Study, in_paper_order, short_name
+from bench.studies.suite import Study
 
 WITHIN_STDS = 2.0
 
@@ -60,22 +60,10 @@ def reproductions(study: Study) -> list[Reproduction]:
         Reproduction(
             score,
             study.groups[score.model].score(score.metric) if score.model in study.groups else None,
-            void_of(study, score.model),
+            study.void(score.model),
         )
         for score in scores
     ]
-
-
-def void_of(study: Study, model: str) -> str:
-    """Say why a model's scores may not be set against the paper's; an empty text where they may."""
-    condition = study.comparison.condition
-    groups = {group.model: group for group in study.comparison.groups}
-    return void_reason(
-        data=study.record.data,
-        recipe=condition.recipe,
-        changes=condition.changes,
-        seeds=groups[model].seeds if model in groups else (),
-    )
 
 
 def reproduction_table(study: Study, name: str) -> Table | None:

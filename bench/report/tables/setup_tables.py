@@ -8,9 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 from bench.paper import published
+from bench.paper.names import OURS, short_name
 from bench.render.table import Block, Cell, Footnotes, Row, Table
 from bench.studies.kinds import SENTENCES
-from bench.studies.suite import OURS, Study, Suite, short_name
+from bench.studies.suite import Study, Suite
 
 _HYPERPARAMETERS = {
     "Hidden dim": "d_model",

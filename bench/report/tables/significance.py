@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from bench.paper.names import OURS, short_name
 from bench.render.table import Block, Cell, Footnotes, Row, Table
 from bench.stats import statistics
 from bench.stats.bootstrap import (
@@ -20,7 +21,7 @@ from bench.stats.resampling import LEVEL, N_RESAMPLES, named_generator
 from bench.studies.caption import small_test, suite_setting
 from bench.studies.predicted import Predicted
 from bench.studies.ranks import Scores, complete_scores
-from bench.studies.suite import OURS, Study, Suite, short_name
+from bench.studies.suite import Study, Suite
 
 ALPHA = 0.05
 TIE = 1e-4

@@ -4,12 +4,14 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from bench.paper.names import short_name
 from bench.render.table import Block, Cell, Footnotes, Row, Table, mark_cells
-from bench.studies.aggregate import DDOF, Group
+from bench.stats.summary import DDOF
+from bench.studies.aggregate import Group
 from bench.studies.caption import data_remarks, study_caption
 from bench.studies.predicted import Predicted, PredictedCell
 from bench.studies.subject_scores import N_BINS, confusion, confusion_score
-from bench.studies.suite import Study, short_name
+from bench.studies.suite import Study
 
 _CLASS_SCORES = {
     "Precision": "precision",

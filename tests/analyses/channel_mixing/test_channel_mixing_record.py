@@ -2,8 +2,8 @@
 
 import pytest
 
-from bench.analyses.analysed import over_seeds
 from bench.analyses.channel_mixing.record import relative_change
+from bench.stats.summary import over_seeds
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from bench.paper import published
+from bench.paper.names import in_paper_order
 from bench.render.table import Cell, Table
 from bench.report.tables.headline import headline
 from bench.report.tables.main_results import main_results
@@ -15,7 +16,7 @@ from bench.report.tables.setup_tables import dataset_summary, model_configuratio
 from bench.results.store import read_all
 from bench.studies.aggregate import compare
 from bench.studies.predicted import read_predicted
-from bench.studies.suite import Suite, in_paper_order, make_suites
+from bench.studies.suite import Suite, make_suites
 from tests.report.grids import Grid, write_grid
 
 

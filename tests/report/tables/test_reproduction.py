@@ -13,7 +13,7 @@ from bench.report.judges import make_judges
 from bench.report.judges.ablation import AblationJudge
 from bench.report.judges.cells import CellJudge
 from bench.report.tables.claims_table import all_claims_table, claims_table
-from bench.report.tables.reproduction import Reproduction, reproduction_table, reproductions, void_of
+from bench.report.tables.reproduction import Reproduction, reproduction_table, reproductions
 from bench.results.record import Record
 from bench.results.store import read_all
 from bench.studies.aggregate import Mean, compare
@@ -100,7 +100,7 @@ def test_verdict_of_one_score(measured: float | None, void: str, verdict: str) -
 )
 def test_why_a_comparison_is_void(tmp_path: Path, grid: Grid, reason: str) -> None:
     write_grid(tmp_path, dataclasses.replace(grid, n_epochs=1))
-    assert void_of(suite_of(tmp_path).studies[0], "medmamba") == reason
+    assert suite_of(tmp_path).studies[0].void("medmamba") == reason
 
 
 def test_every_published_score_of_the_dataset_has_a_row(full: Path) -> None:

@@ -7,48 +7,8 @@ seeds. A comparison is reproduced when every measured mean compares as claimed. 
 data, split, recipe, settings and seeds decide nothing; the evidence then says what was measured and why it is void.
 """
 
-from bench.analyses.analysed import over_seeds
 from bench.paper.claim_checks import HALF_DIGIT, Verdict
 from bench.paper.claims import Ruling
-from bench.report.tables.reproduction import void_of
-from bench.studies.aggregate import seed_differences
-from bench.studies.suite import Study
-
-
-def measured_mean(study: Study | None, model: str, metric: str) -> float | None:
-    """Return a model's mean in percent, reduced models of the ablation included; None where there is none."""
-    groups = {group.model: group for group in study.comparison.groups} if study else {}
-    score = groups[model].score(metric) if model in groups else None
-    return None if score is None else 100 * score.mean
-
-
-def comparable_mean(study: Study | None, model: str, metric: str) -> float | None:
-    """Return a mean that may be set against the paper's, or None."""
-    found = measured_mean(study, model, metric)
-    return None if study is None or found is None or void_of(study, model) else found
-
-
-def score_ruling(
-    study: Study | None, model: str, metric: str, mean: float, std: float, half_digit: float = HALF_DIGIT
-) -> Ruling | None:
-    """Rule on a stated mean and deviation in percent; None where the model was not run."""
-    found = measured_mean(study, model, metric)
-    if study is None or found is None:
-        return None
-    void = void_of(study, model)
-    return void_ruling(f"measured {found:.2f}", void) if void else within_stds(found, mean, std, half_digit)
-
-
-def seed_difference(study: Study | None, model: str, other: str, metric: str) -> tuple[float, float] | None:
-    """Return mean and sample deviation over seeds of one model's score minus another's, in percentage points.
-
-    None where either model has no scores that may be set against the paper's.
-    """
-    if study is None or void_of(study, model) or void_of(study, other):
-        return None
-    groups = {group.model: group for group in study.comparison.groups}
-    found = over_seeds(seed_differences(groups[model], groups[other], metric))
-    return None if found is None or found[1] is None else (found[0], found[1])
 
 
 def void_ruling(evidence: str, reason: str) -> Ruling:

@@ -1,0 +1,52 @@
+"""How the paper calls and orders models and datasets, and by what protocol its results come about."""
+
+from collections.abc import Iterable
+
+from bench.paper import published
+
+OURS = "medmamba"
+
+PAPER_RECIPE = "published"
+PAPER_SEEDS = (41, 42, 43, 44, 45)
+
+_SHORT_NAMES = {
+    "ptb": "PTB",
+    "ptb-xl": "PTB-XL",
+    "adftd": "ADFTD",
+    "apava": "APAVA",
+    "sleep-edf": "Sleep-EDF",
+    "uci-har": "UCI-HAR",
+}
+"""Datasets in the order of the paper's tables: ECG, EEG, motion."""
+
+
+def ablation_variants() -> tuple[str, ...]:
+    """Return the reduced models of the paper's ablation."""
+    return tuple(
+        name for name in dict.fromkeys(cell.variant for cell in published.ablation()) if name != OURS
+    )
+
+
+def is_of_paper(recipe: str, dataset: str) -> bool:
+    """Tell whether the paper has results of a dataset under the recipe, so that its models are missed where absent."""
+    return recipe == PAPER_RECIPE and any(one.dataset == dataset for one in published.dataset_summary())
+
+
+def short_name(dataset: str) -> str:
+    """Return how tables call a dataset; one that is not of the paper keeps its own name."""
+    return _SHORT_NAMES.get(dataset, dataset)
+
+
+def in_paper_order(models: Iterable[str]) -> tuple[str, ...]:
+    """Return models with the paper's baselines first, then others, and MedMamba last, as the paper has it."""
+    known = [name for name in published.models() if name != OURS]
+    position = {name: number for number, name in enumerate(known)} | {OURS: len(known) + 1}
+    return tuple(sorted(models, key=lambda name: (position.get(name, len(known)), name)))
+
+
+def in_report_order(datasets: Iterable[str]) -> tuple[str, ...]:
+    """Return datasets as the paper's tables have them: ECG, EEG, motion; others follow."""
+    known = list(_SHORT_NAMES)
+    return tuple(
+        sorted(datasets, key=lambda name: (known.index(name) if name in known else len(known), name))
+    )
