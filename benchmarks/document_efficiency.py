@@ -13,11 +13,13 @@ from pathlib import Path
 
 from tabulate import tabulate
 
+from bench.analyses import store
 from bench.analyses.efficiency.panels import Panel, panels
 from bench.analyses.efficiency.tables import three_digits
-from bench.analyses.scaling.record import ScalingRecord, fit_exponent, read_scaling
+from bench.analyses.registry import find
+from bench.analyses.scaling.record import ScalingRecord, fit_exponent
 from bench.paper.names import in_paper_order
-from bench.results.efficiency_record import Mode, read_efficiency
+from bench.results.efficiency_record import Mode
 from bench.stats.timings import Ratio, summarise
 
 PAGE = Path(__file__).parents[1] / "docs" / "efficiency.md"
@@ -39,14 +41,14 @@ def main() -> int:
         times.extend(map(wide_table, panels_of(options.wide)))
     page = replaced(PAGE.read_text(encoding="utf-8"), "measured-times", times)
     if options.scaling:
-        page = replaced(page, "measured-exponents", map(exponent_table, read_scaling(options.scaling)))
+        page = replaced(page, "measured-exponents", [exponent_table(record) for record in store.read(options.scaling, find("scaling"))[0]])
     PAGE.write_text(page, encoding="utf-8")
     return 0
 
 
 def panels_of(folder: Path) -> list[Panel]:
     """Return the panels of a results folder; at least one."""
-    found = panels(read_efficiency(folder)[0])
+    found = panels(store.read(folder, find("efficiency"))[0])
     if not found:
         raise SystemExit(f"{folder}: no efficiency record; run 'bench efficiency --out {folder}'")
     return found

@@ -1,49 +1,24 @@
-"""What all records of analyses share: their base, and where they lie."""
+"""The base of the records of analyses."""
 
-from pathlib import Path
-from typing import Literal, TypeVar
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
-from bench.results.json_record import read_json_record, write_json_record
-
-SCHEMA = 1
-FOLDER = "analyses"
-REMEDY = "remove the file and analyze again"
+from bench.analyses.analysed_cells import AnalysedCells
+from bench.results.frozen_model import FrozenModel
 
 
-class Part(BaseModel):
-    """Base of the parts of a record: immutable, and unknown fields are errors."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="null")
-
-
-class AnalysisRecord(Part):
-    """Base of the record of one analysis. ``name`` is that of its folder, ``stem`` that of its file."""
+class AnalysisRecord(FrozenModel):
+    """Base of the record of one analysis; ``created`` is when, in UTC. A subclass says its ``stem``."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="null", populate_by_name=True)
 
     schema_version: Literal[1] = Field(alias="schema", default=1)
-    created: str
+    created: str = Field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
 
-
-AnyRecord = TypeVar("AnyRecord", bound=AnalysisRecord)
-
-
-def write_analysis(out: Path, name: str, stem: str, record: AnalysisRecord) -> Path:
-    """Write ``OUT/analyses/<name>/<stem>.json``; an earlier one of that name is replaced."""
-    return write_json_record(out / FOLDER / name / f"{stem}.json", record)
-
-
-def read_analyses(out: Path, name: str, kind: type[AnyRecord]) -> list[AnyRecord]:
-    """Return all records of an analysis, sorted by file name; none where it was not run.
-
-    Raises
-    ------
-    NewerSchemaError
-        A file is one of a newer version of this package.
-    RecordError
-        A file is not such a record.
-    """
-    paths = sorted((out / FOLDER / name).glob("*.json"))
-    return [read_json_record(path, kind, schema=SCHEMA, remedy=REMEDY) for path in paths]
+    @property
+    def analysed(self) -> Sequence[AnalysedCells]:
+        """The trained cells that it is of."""
+        return ()

@@ -7,25 +7,20 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.analyses.analysis_record import FOLDER, REMEDY
+from bench.analyses.store import REMEDY
 from bench.errors import RecordError
 from bench.files import atomic_file, sha256_of
 
 
-def arrays_path(out: Path, name: str, stem: str) -> Path:
-    """Return where the arrays of one record lie."""
-    return out / FOLDER / name / f"{stem}.npz"
-
-
-def write_arrays(out: Path, name: str, stem: str, arrays: Mapping[str, NDArray]) -> str:
-    """Write arrays of numbers or fixed-width texts; return the SHA-256 of the file, for the record."""
-    target = arrays_path(out, name, stem)
+def write_arrays(folder: Path, stem: str, arrays: Mapping[str, NDArray]) -> str:
+    """Write arrays of numbers or fixed-width texts into an analysis's folder; return the file's SHA-256."""
+    target = folder / f"{stem}.npz"
     with atomic_file(target) as path, path.open("wb") as file:
         np.savez_compressed(file, **dict(arrays))  # pyright: ignore[reportArgumentType]
     return sha256_of(target)
 
 
-def read_arrays(out: Path, name: str, stem: str, sha256: str) -> dict[str, NDArray]:
+def read_arrays(folder: Path, stem: str, sha256: str) -> dict[str, NDArray]:
     """Return the arrays that a record was written with.
 
     Raises
@@ -33,7 +28,7 @@ def read_arrays(out: Path, name: str, stem: str, sha256: str) -> dict[str, NDArr
     RecordError
         The file is absent, is another one, or is not readable without pickles.
     """
-    path = arrays_path(out, name, stem)
+    path = folder / f"{stem}.npz"
     if not path.is_file():
         raise RecordError(
             f"{path}: no such file, though its record names it; {REMEDY.replace('file', 'record')}"

@@ -1,53 +1,75 @@
-"""The group of commands; each is imported only when it is called, so that ``bench --help`` is instant."""
+"""The group of commands; each is imported only when it is called, so that ``bench --help`` is instant.
+
+A command is a file beside this one that begins with its name and the line that ``bench --help`` shows, and has a
+``command``.
+"""
 
 import importlib
-from typing import Any
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import click
 
 from bench import __version__
 from bench.errors import BenchError
 
-# Command -> module and the line that `bench --help` shows.
-COMMANDS = {
-    "run": ("bench.cli.run", "Train the cells of a grid that are not done, then report."),
-    "plan": ("bench.cli.plan", "Predict time and memory of a grid from short measurements."),
-    "status": ("bench.cli.status", "Show what is done, running, failed and to do."),
-    "report": ("bench.cli.report", "Render tables, figures and a page from records."),
-    "efficiency": ("bench.cli.efficiency", "Measure parameters, operations, speed and memory of models."),
-    "analyze": ("bench.cli.analyze", "Analyses beside the table of results."),
-    "compare": ("bench.cli.compare", "Show what differs between two sets of results."),
-    "pack": ("bench.cli.pack", "Pack records, predictions and report into one archive."),
-    "clean": ("bench.cli.clean", "Remove records by outcome, model or dataset; asks first."),
-    "list": ("bench.cli.listing", "Show models, datasets, presets, recipes or settings."),
-    "data": ("bench.cli.data", "Prepare, verify, fetch, simulate, import, export or clean up datasets."),
-    "explain": ("bench.cli.explain", "Show what a cell's key is made of, and where each value comes from."),
-    "evaluate": ("bench.cli.evaluate", "Test a checkpoint of the published code on a dataset."),
-    "check-model": ("bench.cli.check_model", "Run the conformance battery on a model of your own."),
-    "doctor": ("bench.cli.doctor", "Show device, scan backend, versions, threads and data found."),
-}
+_FIRST_LINE = re.compile(r'"""``bench (?P<name>[a-z-]+)``: (?P<help>.*)"""')
+_FIRST = (
+    "run",
+    "plan",
+    "status",
+    "report",
+    "efficiency",
+    "analyze",
+    "compare",
+    "pack",
+    "clean",
+    "list",
+    "data",
+)
+"""What is listed first, in this order; the others follow by name."""
+_HIDDEN = ("cell",)
 
 
-# Started by torchrun (docs/grid.md), not by hand.
-HIDDEN = {"cell": "bench.cli.cell"}
+class _Entry(NamedTuple):
+    module: str
+    help: str
+
+
+@cache
+def commands() -> dict[str, _Entry]:
+    """Return every command by name, in the order of the help, from the first lines of the files beside this one."""
+    found = {}
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        with path.open(encoding="utf-8") as file:
+            match = _FIRST_LINE.match(file.readline())
+        if match:
+            found[match["name"]] = _Entry(f"bench.cli.{path.stem}", match["help"])
+    order = [
+        *(name for name in _FIRST if name in found),
+        *(name for name in sorted(found) if name not in _FIRST),
+    ]
+    return {name: found[name] for name in order}
 
 
 class LazyGroup(click.Group):
     """A group that knows its commands by name and shows errors of `BenchError` as one line."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the commands in the order of the table."""
-        return list(COMMANDS)
+        """Return the commands in the order of the help, without those that are not for users."""
+        return [name for name in commands() if name not in _HIDDEN]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import and return one command."""
-        module = COMMANDS[cmd_name][0] if cmd_name in COMMANDS else HIDDEN.get(cmd_name)
-        return None if module is None else importlib.import_module(module).command
+        entry = commands().get(cmd_name)
+        return None if entry is None else importlib.import_module(entry.module).command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing them."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+            formatter.write_dl([(name, commands()[name].help) for name in self.list_commands(ctx)])
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; a user's error becomes one line and its exit code."""

@@ -1,4 +1,4 @@
-"""``bench cell``: one cell in this process and its peers, as torchrun starts it."""
+"""``bench cell``: Train one cell in this process and its peers; started by torchrun (docs/grid.md), not by hand."""
 
 import os
 from collections.abc import Sequence
@@ -40,8 +40,8 @@ def command(
     torchrun --nproc-per-node 2 -m bench cell KEY --models medmamba --datasets adftd --seeds 41
     """
     from bench.cli import grid
+    from bench.measure.environment import resolve_device
     from bench.run.distributed import differs_because, run_together
-    from bench.run.environment import resolve_device
     from bench.run.grid import Resources, make_jobs
 
     if "RANK" not in os.environ:

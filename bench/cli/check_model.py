@@ -1,4 +1,4 @@
-"""``bench check-model``: the battery on a user's own model."""
+"""``bench check-model``: Run the conformance battery on a model of your own."""
 
 import click
 

@@ -1,4 +1,4 @@
-"""``bench clean``: remove cells from a results folder."""
+"""``bench clean``: Remove records by outcome, model or dataset; asks first."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""``bench compare``: what differs between two sets of results."""
+"""``bench compare``: Show what differs between two sets of results."""
 
 from collections import Counter
 from pathlib import Path

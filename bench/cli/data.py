@@ -1,4 +1,4 @@
-"""``bench data``: datasets from their publishers' files to windows, and back."""
+"""``bench data``: Prepare, verify, fetch, simulate, import, export or clean up datasets."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""``bench doctor``: what this machine has for a run."""
+"""``bench doctor``: Show device, scan backend, versions, threads and data found."""
 
 import os
 from pathlib import Path
@@ -19,7 +19,7 @@ def command(data: Path | None) -> None:
     """
     from bench import scan
     from bench.files import cache_root
-    from bench.run import environment
+    from bench.measure import environment
 
     root = data or default_data()
     device = environment.resolve_device("auto")

@@ -1,4 +1,4 @@
-"""``bench evaluate``: a checkpoint of the published code, tested in this harness."""
+"""``bench evaluate``: Test a checkpoint of the published code on a dataset."""
 
 from pathlib import Path
 

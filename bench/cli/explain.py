@@ -1,4 +1,4 @@
-"""``bench explain``: what a cell's key is made of."""
+"""``bench explain``: Show what a cell's key is made of, and where each value comes from."""
 
 import json
 from pathlib import Path

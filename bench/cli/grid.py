@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bench.cli.analysis_command import say
 from bench.cli.options import default_data
 from bench.plan.grid import PlannedCell, Request
 from bench.plan.request import make_request
@@ -110,7 +111,9 @@ def measure(request: Request, out: Path, *, device: str, threads: int | None) ->
 
     Sizes are the preset's: assignments are for the cells.
     """
-    from bench.cli.measuring import measure_missing
+    from bench.analyses.efficiency.compute import measure_missing
+    from bench.measure.request import place_of
 
     dataset = "adftd" if "adftd" in request.datasets else request.datasets[0]
-    measure_missing(out, request.models, dataset, request.preset.name, device=device, threads=threads)
+    place = place_of(device, threads, None)
+    measure_missing(out, request.models, dataset, request.preset.name, place=place, say=say)

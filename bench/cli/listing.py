@@ -1,4 +1,4 @@
-"""``bench list``: what there is, by name."""
+"""``bench list``: Show models, datasets, presets, recipes or settings."""
 
 import json
 from typing import Any

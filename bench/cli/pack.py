@@ -1,4 +1,4 @@
-"""``bench pack``: one archive of records, predictions and report."""
+"""``bench pack``: Pack records, predictions and report into one archive."""
 
 from pathlib import Path
 

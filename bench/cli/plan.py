@@ -1,4 +1,4 @@
-"""``bench plan``: what a grid will cost on this device."""
+"""``bench plan``: Predict time and memory of a grid from short measurements."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""``bench report``: tables, figures and the page from records."""
+"""``bench report``: Render tables, figures and a page from records."""
 
 from pathlib import Path
 

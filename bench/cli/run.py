@@ -1,4 +1,4 @@
-"""``bench run``: the grid."""
+"""``bench run``: Train the cells of a grid that are not done, then report."""
 
 from pathlib import Path
 from typing import Any

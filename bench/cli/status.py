@@ -1,4 +1,4 @@
-"""``bench status``: how far a run is."""
+"""``bench status``: Show what is done, running, failed and to do."""
 
 import json
 from collections import Counter

@@ -2,17 +2,27 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from bench import datasets
-from bench.errors import UsageError
+from bench.errors import UsageError, unknown_name
+from bench.machine import available_bytes, available_cores
+from bench.measure.environment import describe, resolve_device
 from bench.measure.plan import Plan
 from bench.measure.workload import Subject, Workload
 from bench.models import registry as models
+from bench.plan.request import chosen_names
 from bench.results.efficiency_record import TaskShape, Width
 from bench.results.record import Environment
+from bench.scan import choose_backend
 from bench.settings import preset, resolve
 from bench.settings.tables import hyperparameter_table
+
+ALSO_MEASURED = "medformer-latest"
+WIDTHS: tuple[Width, ...] = ("script", "wide")
+GIB = 2**30
+SPARED = 0.9
+"""Part of the free memory that a process may take; the rest is the parent's and the system's."""
 
 SEED = 41
 """Settings are resolved for a seed; none of those that matter here depends on it."""
@@ -108,3 +118,75 @@ def _wide(model: str) -> dict[str, Any]:
     if table is None or table.wide is None:
         raise UsageError(f"--widths wide: {model} has no wide settings; leave it out of --models")
     return table.wide.values()
+
+
+def measured_names(text: str) -> list[str]:
+    """Return the models of a comma list; ``all`` stands for the twelve and Medformer's later version.
+
+    Raises
+    ------
+    UsageError
+        A name is unknown.
+    """
+    return chosen_names("model", text, models, [*models.names(all_only=True), ALSO_MEASURED])
+
+
+def parse_workloads(batch: str, train_batch: str) -> list[Workload]:
+    """Return what is run; there is no training where its batch is ``none``.
+
+    Raises
+    ------
+    UsageError
+        An entry is not a positive number.
+    """
+    training = [] if train_batch == "none" else parse_numbers("--train-batch", train_batch)
+    return [
+        *(Workload("inference", n) for n in parse_numbers("--batch", batch)),
+        *(Workload("training", n) for n in training),
+    ]
+
+
+def parse_numbers(option: str, text: str) -> list[int]:
+    """Return the numbers of a comma list, without repetition.
+
+    Raises
+    ------
+    UsageError
+        An entry is not a positive number.
+    """
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isdecimal() and int(part) > 0 for part in parts):
+        raise UsageError(f"{option} {text!r}: expected positive numbers such as 1,32,256")
+    return list(dict.fromkeys(map(int, parts)))
+
+
+def parse_widths(text: str) -> list[Width]:
+    """Return the widths of a comma list.
+
+    Raises
+    ------
+    UsageError
+        A width is unknown.
+    """
+    chosen = list(dict.fromkeys(part.strip() for part in text.split(",")))
+    for width in chosen:
+        if width not in WIDTHS:
+            raise unknown_name("width", width, WIDTHS)
+    return [cast("Width", width) for width in chosen]
+
+
+def place_of(device: str, threads: int | None, memory_gib: float | None) -> Place:
+    """Return where is measured: the device, all cores if not said otherwise, the scan's backend and all versions.
+
+    Raises
+    ------
+    UsageError
+        There is no such device, or memory is to be bounded on a GPU.
+    """
+    device = resolve_device(device)
+    if device == "cuda" and memory_gib is not None:
+        raise UsageError(f"--memory {memory_gib:g}: bounds processes on a CPU only; leave it out on a GPU")
+    return Place(
+        environment=describe(device, threads or available_cores(), "float32", choose_backend("auto", device)),
+        memory_limit_bytes=int(memory_gib * GIB if memory_gib else available_bytes() * SPARED),
+    )

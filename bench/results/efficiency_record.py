@@ -3,28 +3,18 @@
 import hashlib
 import json
 import re
-from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
-from bench.errors import RecordError
-from bench.results.json_record import read_json_record, write_json_record
+from bench.results.frozen_model import FrozenModel
 from bench.results.record import Environment, Parameters, Sha256
-
-SCHEMA = 1
-FOLDER = "efficiency"
-REMEDY = "remove the file and measure again"
 
 Width = Literal["script", "wide"]
 Mode = Literal["inference", "training"]
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class TaskShape(_Part):
+class TaskShape(FrozenModel):
     """The windows: those of a dataset, filled with random numbers."""
 
     dataset: str
@@ -33,7 +23,7 @@ class TaskShape(_Part):
     n_classes: int
 
 
-class Operations(_Part):
+class Operations(FrozenModel):
     """Floating-point operations of one window's forward pass, by what takes them."""
 
     products: int
@@ -46,7 +36,7 @@ class Operations(_Part):
         return self.products + self.transforms + self.scans
 
 
-class Condition(_Part):
+class Condition(FrozenModel):
     """One workload: inference or a step of training, at one batch.
 
     ``batch`` is the one that was run: ``batch_asked``, or less where that did not fit; None where nothing could be
@@ -64,7 +54,7 @@ class Condition(_Part):
     message: str = ""
 
 
-class EfficiencyRecord(_Part):
+class EfficiencyRecord(FrozenModel):
     """One model of one width on one device. Numbers of different environments never share a column.
 
     ``key`` is of what was measured, ``session`` the time at which that began; models of one session were measured in
@@ -92,6 +82,17 @@ class EfficiencyRecord(_Part):
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
+    @property
+    def stem(self) -> str:
+        """Name of its file; those of earlier sessions stay, since ratios are of one session's models."""
+        when = re.sub(r"\D", "", self.session)[:14]
+        return f"{self.task.dataset}/{self.model}-{self.width}-{self.key[:12]}-{when}"
+
+    @property
+    def analysed(self) -> tuple[()]:
+        """No trained cells."""
+        return ()
+
     def condition(self, mode: Mode, batch_asked: int) -> Condition | None:
         """Return the condition of a workload, or None where it was not asked for."""
         for one in self.conditions:
@@ -104,21 +105,3 @@ def efficiency_key(*, identity: dict[str, Any], environment: Environment) -> str
     """Return the key: a hash over what was measured, the device and all versions."""
     content = {"identity": identity, "environment": environment.model_dump(mode="json")}
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
-
-
-def write_efficiency(out: Path, record: EfficiencyRecord) -> Path:
-    """Write a record below a results folder. Those of earlier sessions stay: ratios are of one session's models."""
-    when = re.sub(r"\D", "", record.session)[:14]
-    name = f"{record.model}-{record.width}-{record.key[:12]}-{when}.json"
-    return write_json_record(out / FOLDER / record.task.dataset / name, record)
-
-
-def read_efficiency(out: Path) -> tuple[list[EfficiencyRecord], list[RecordError]]:
-    """Return all readable records of a results folder, sorted by path, and an error for each that is not."""
-    records, damaged = [], []
-    for path in sorted((out / FOLDER).glob("*/*.json")):
-        try:
-            records.append(read_json_record(path, EfficiencyRecord, schema=SCHEMA, remedy=REMEDY))
-        except RecordError as error:
-            damaged.append(error)
-    return records, damaged

@@ -2,9 +2,10 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from bench.datasets.contract import Normalisation
+from bench.results.frozen_model import FrozenModel
 
 SCHEMA = 1
 PREDICTIONS, WEIGHTS = "predictions.npz", "weights.safetensors"
@@ -13,11 +14,7 @@ Outcome = Literal["ok", "failed", "timeout", "out-of-memory", "diverged"]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="null")
-
-
-class CellName(_Part):
+class CellName(FrozenModel):
     """Which cell the record is of."""
 
     model: str
@@ -26,7 +23,7 @@ class CellName(_Part):
     recipe: str
 
 
-class ClassScores(_Part):
+class ClassScores(FrozenModel):
     """Scores of one class; ``support`` is its number of windows in the truth."""
 
     precision: float
@@ -37,7 +34,7 @@ class ClassScores(_Part):
     support: int
 
 
-class Scores(_Part):
+class Scores(FrozenModel):
     """Scores of one part of the data, as fractions of one.
 
     All but accuracy are macro means over the classes present in the part; ``absent_classes`` names the rest.
@@ -57,14 +54,14 @@ class Scores(_Part):
     per_class: dict[str, ClassScores]
 
 
-class Metrics(_Part):
+class Metrics(FrozenModel):
     """Scores of the validation part and of the test part with the same checkpoint."""
 
     val: Scores
     test: Scores
 
 
-class Epoch(_Part):
+class Epoch(FrozenModel):
     """One epoch of training. ``learning_rate`` is the one of its last step; ``seconds`` is wall time."""
 
     epoch: int
@@ -75,7 +72,7 @@ class Epoch(_Part):
     seconds: float
 
 
-class Failure(_Part):
+class Failure(FrozenModel):
     """Why a cell has no scores."""
 
     kind: str
@@ -83,7 +80,7 @@ class Failure(_Part):
     traceback: str = ""
 
 
-class Timing(_Part):
+class Timing(FrozenModel):
     """When and how long, in seconds of wall time."""
 
     started: str
@@ -93,14 +90,14 @@ class Timing(_Part):
     total_s: float
 
 
-class Parameters(_Part):
+class Parameters(FrozenModel):
     """Numbers of trainable parameters: those that take part in the forward pass, and all."""
 
     forward: int
     total: int
 
 
-class Environment(_Part):
+class Environment(FrozenModel):
     """Where the cell ran. Equal results are promised for equal environments only.
 
     ``driver`` names a GPU's driver, CUDA and cuDNN; ``ranks`` is how many processes trained the cell together.
@@ -121,7 +118,7 @@ class Environment(_Part):
 PartName = Literal["train", "validation", "test"]
 
 
-class SplitCounts(_Part):
+class SplitCounts(FrozenModel):
     """Subjects and windows per class (in label order) of one part of the split."""
 
     n_subjects: int
@@ -129,7 +126,7 @@ class SplitCounts(_Part):
     windows_per_class: tuple[int, ...]
 
 
-class DataDescription(_Part):
+class DataDescription(FrozenModel):
     """What the cell was trained and tested on."""
 
     title: str
@@ -146,7 +143,7 @@ class DataDescription(_Part):
     n_skipped_records: int = 0
 
 
-class Record(_Part):
+class Record(FrozenModel):
     """One cell, done or failed. ``files`` maps the names beside the record to their hashes.
 
     A cell that is done has metrics, predictions and weights; any other has an error and no metrics.
@@ -168,7 +165,7 @@ class Record(_Part):
     parameters: Parameters | None = None
     environment: Environment
     data: DataDescription
-    files: dict[str, Sha256] = {}
+    files: dict[str, Sha256] = Field(default_factory=dict)
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 

@@ -10,12 +10,12 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
+from bench.measure.environment import describe, resolve_device
 from bench.measure.exclusive import training
 from bench.plan.cost import Cost, Place, Trial, cost_from_trial, costs_from_records, likeness
 from bench.plan.grid import PlannedCell, to_train
 from bench.processes import die_with_parent
 from bench.results.store import read_all
-from bench.run.environment import describe, resolve_device
 from bench.run.fork_server import fork_server
 from bench.run.gpus import least_used, visible_gpus
 from bench.run.grid import Resources, make_jobs

@@ -6,11 +6,11 @@ from typing import Any
 from filelock import Timeout
 
 from bench.errors import BenchError, RecordError
+from bench.measure.environment import describe
 from bench.results.record import SCHEMA, Environment, Failure, Outcome, Record, Timing
 from bench.results.store import CellFolder, write_record
 from bench.run.cell_lock import claim, sweep
 from bench.run.ended import Ended, ended_before
-from bench.run.environment import describe
 from bench.run.job import Job
 
 # Room for what faulthandler writes, which ends with a long list of modules.

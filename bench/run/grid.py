@@ -14,6 +14,7 @@ from bench.datasets.cache.manifest import Manifest
 from bench.errors import UsageError
 from bench.files import remove_abandoned
 from bench.machine import available_bytes
+from bench.measure.environment import resolve_device
 from bench.models import registry as models
 from bench.plan.cell import cell_name
 from bench.plan.data import check_all
@@ -27,7 +28,6 @@ from bench.run.cell_lock import is_held, sweep
 from bench.run.data import prepare_all
 from bench.run.display import Display, make_display
 from bench.run.ended import identity
-from bench.run.environment import resolve_device
 from bench.run.fork_server import fork_server
 from bench.run.gpus import visible_gpus
 from bench.run.job import Job

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from bench.analyses.analysed import AnalysedCells
+from bench.analyses.analysed_cells import AnalysedCells
 from tests.report.grids import Grid, write_grid
 
 

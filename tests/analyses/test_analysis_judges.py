@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.analyses.analysed import AnalysedCells
+from bench.analyses.analysed_cells import AnalysedCells
 from bench.analyses.centralization.judge import CentralizationJudge
 from bench.analyses.centralization.record import CentralizationRecord
 from bench.analyses.channel_mixing.judge import ChannelMixingJudge

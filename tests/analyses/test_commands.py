@@ -6,20 +6,16 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from bench.cli import centralization, embedding, missing_sensors, scales, theory
+from bench.cli.analyze import command as analyze
 from bench.errors import DataError, RecordError, UsageError
 from tests.fixtures.trained_cells import Trained
 
 SUFFIXES = {".tex", ".md", ".csv", ".json", ".pdf", ".svg", ".png", ".txt"}
 
 
-def invoke(command: object, *arguments: object) -> Result:
-    """Run a command in this process; an error keeps its type."""
-    return CliRunner().invoke(
-        command,  # type: ignore[arg-type]
-        [str(one) for one in arguments],
-        catch_exceptions=False,
-    )
+def invoke(analysis: str, *arguments: object) -> Result:
+    """Run an analysis in this process; an error keeps its type."""
+    return CliRunner().invoke(analyze, [analysis, *map(str, arguments)], catch_exceptions=False)
 
 
 def written(out: Path, stem: str) -> set[str]:
@@ -35,8 +31,8 @@ def out(trained: Trained, tmp_path: Path) -> Path:
 
 def test_missing_sensors_prints_and_writes(out: Path, trained: Trained) -> None:
     done = invoke(
-        missing_sensors.command,
-        *("--dataset", "uci-har", "--out", out, "--data", trained.data, "--draws", 1, "--device", "cpu"),
+        "missing-sensors",
+        *("--datasets", "uci-har", "--out", out, "--data", trained.data, "--draws", 1, "--device", "cpu"),
     )
     assert "medmamba, channel dropout 0.1 minus off" in done.output
     assert "SIMULATED" in done.output
@@ -47,23 +43,19 @@ def test_missing_sensors_prints_and_writes(out: Path, trained: Trained) -> None:
 def test_missing_sensors_refuses_a_recipe_without_cells(out: Path, trained: Trained) -> None:
     with pytest.raises(RecordError, match="no trained medmamba on uci-har of recipe 'medformer'"):
         invoke(
-            missing_sensors.command,
-            *("--dataset", "uci-har", "--out", out, "--data", trained.data, "--recipe", "medformer"),
+            "missing-sensors",
+            *("--datasets", "uci-har", "--out", out, "--data", trained.data, "--recipe", "medformer"),
         )
 
 
 def test_cells_of_the_data_given_are_taken_and_the_others_told(out: Path, trained: Trained) -> None:
-    done = invoke(
-        scales.command, "--dataset", "uci-har", "--out", out, "--data", trained.data, "--device", "cpu"
-    )
+    done = invoke("scales", "--datasets", "uci-har", "--out", out, "--data", trained.data, "--device", "cpu")
     assert "medmamba on uci-har: takes recipe medmamba" in done.stderr
     assert "leaves out 1 other groups" in done.stderr
 
 
-@pytest.mark.parametrize("command", [embedding.command, theory.command])
-def test_imported_datasets_are_known(
-    command: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("command", ["embedding", "theory"])
+def test_imported_datasets_are_known(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UsageError, match="unknown dataset 'own-data'"):
         invoke(command, "--datasets", "own-data", "--data", tmp_path, "--out", tmp_path / "out")
     (tmp_path / "own-data").mkdir()
@@ -73,16 +65,14 @@ def test_imported_datasets_are_known(
 
 
 def test_scales_prints_and_writes(out: Path, trained: Trained) -> None:
-    done = invoke(
-        scales.command, "--dataset", "uci-har", "--out", out, "--data", trained.data, "--device", "cpu"
-    )
+    done = invoke("scales", "--datasets", "uci-har", "--out", out, "--data", trained.data, "--device", "cpu")
     assert "The paper's words on bands are of the EEG of ADFTD at 256 Hz, which this is not." in done.output
     assert written(out, "scales-uci-har") == {".pdf", ".svg", ".png", ".txt"}
     assert written(out, "scales-worth-uci-har") == {".tex", ".md", ".csv", ".json"}
 
 
 def test_centralization_of_what_is_there_names_what_is_not(trained: Trained, tmp_path: Path) -> None:
-    done = invoke(centralization.command, "--data", trained.data, "--out", tmp_path)
+    done = invoke("centralization", "--data", trained.data, "--out", tmp_path)
     assert "left out: weather:" in done.output
     assert "UCI-HAR, SIMULATED" in done.output
     assert "Nothing here can be compared with the published numbers." in done.output
@@ -91,15 +81,15 @@ def test_centralization_of_what_is_there_names_what_is_not(trained: Trained, tmp
 
 def test_centralization_of_a_dataset_named_and_missing_is_an_error(trained: Trained, tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no such folder; get Weather"):
-        invoke(centralization.command, "--datasets", "weather", "--data", trained.data, "--out", tmp_path)
+        invoke("centralization", "--datasets", "weather", "--data", trained.data, "--out", tmp_path)
 
 
 def test_centralization_of_nothing_at_all_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="is there; give their folder with --data"):
-        invoke(centralization.command, "--data", tmp_path / "empty", "--out", tmp_path)
+        invoke("centralization", "--data", tmp_path / "empty", "--out", tmp_path)
 
 
 def test_one_channel_is_called_meaningless(simulated: Callable[[str], Path], tmp_path: Path) -> None:
     root = simulated("sleep-edf")
-    done = invoke(centralization.command, "--datasets", "sleep-edf", "--data", root, "--out", tmp_path)
+    done = invoke("centralization", "--datasets", "sleep-edf", "--data", root, "--out", tmp_path)
     assert "one channel: SCI is 1 and DIC is 0 whatever the signal" in done.output

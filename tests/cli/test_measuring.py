@@ -1,37 +1,40 @@
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 from click.testing import CliRunner, Result
 
-from bench.analyses.efficiency.report import efficiency_report
-from bench.analyses.scaling.record import read_scaling
+from bench.analyses import store
+from bench.analyses.efficiency import compute
+from bench.analyses.efficiency.compute import measure_missing
+from bench.analyses.efficiency.record import ANALYSIS
+from bench.analyses.registry import analyses, find
+from bench.analyses.runner import shown
+from bench.analyses.scaling.compute import plan_of
+from bench.analyses.scaling.record import Options as ScalingOptions
 from bench.cli import grid
-from bench.cli import measuring as commands
-from bench.cli.analyze import ANALYSES
 from bench.cli.analyze import command as analyze
 from bench.cli.efficiency import command as efficiency
-from bench.cli.measuring import (
-    measure_missing,
-    measured_names,
-    measurement_of,
-    parse_numbers,
-    parse_widths,
-    parse_workloads,
-    place_of,
-    scaling_plan_of,
-)
 from bench.cli.run import command as run
 from bench.errors import UsageError
 from bench.measure.efficiency import key_of
 from bench.measure.exclusive import BusyError, training
 from bench.measure.plan import Plan
-from bench.measure.request import subject_of, task_of
+from bench.measure.request import (
+    measured_names,
+    parse_numbers,
+    parse_widths,
+    parse_workloads,
+    place_of,
+    subject_of,
+    task_of,
+)
 from bench.models import registry
-from bench.results.efficiency_record import EfficiencyRecord, read_efficiency, write_efficiency
+from bench.plan.grid import Request
+from bench.results.efficiency_record import EfficiencyRecord
 from bench.run.grid import Summary
 from tests.analyses.efficiency.efficiency_records import make_record
 
@@ -50,14 +53,6 @@ class Net(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         return self.head(self.features(x))
 """
-EFFICIENCY = {
-    "models": "medmamba", "datasets": "adftd", "widths": "script", "batch": "1", "train_batch": "none",
-    "preset": "paper", "device": "cpu", "threads": 1, "time_limit": 1.0, "interval": 5.0, "memory": None,
-}  # fmt: skip
-SCALING = {
-    "models": "itransformer", "dataset": "adftd", "lengths": "64", "batch": 1, "device": "cpu", "threads": 1,
-    "time_limit": 60.0, "memory": None,
-}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -81,12 +76,12 @@ def test_progress_goes_to_standard_error(measured: tuple[Path, Result]) -> None:
 
 
 def test_writes_a_record_for_every_model(measured: tuple[Path, Result]) -> None:
-    records, damaged = read_efficiency(measured[0])
+    records, damaged = store.read(measured[0], ANALYSIS)
     assert ([one.model for one in records], damaged) == (["itransformer", "transformer"], [])
 
 
 def test_demo_models_are_small_and_said_to_be(measured: tuple[Path, Result]) -> None:
-    (record, _), _ = read_efficiency(measured[0])
+    (record, _), _ = store.read(measured[0], ANALYSIS)
     assert (record.hyperparameters["d_model"], record.preset) == (32, "demo")
     assert "of preset demo" in measured[1].stdout
 
@@ -149,18 +144,20 @@ def test_no_training_is_measured_on_request() -> None:
 
 
 @pytest.mark.parametrize("dataset", ["adftd,apava", "all"])
-def test_scaling_is_of_one_dataset(dataset: str) -> None:
-    with pytest.raises(UsageError, match=r"--dataset .*: expected one dataset, got adftd, apava"):
-        scaling_plan_of({**SCALING, "dataset": dataset}, None)
+def test_scaling_is_of_one_dataset(dataset: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"--datasets .*: expected one dataset, got adftd, apava"):
+        plan_of(ScalingOptions(datasets=dataset, device="cpu"), tmp_path)
 
 
-def test_dataset_without_classes_is_refused() -> None:
+def test_dataset_without_classes_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="dataset 'weather' has no classes"):
-        measurement_of({**EFFICIENCY, "datasets": "weather"}, None).plans()
+        CliRunner().invoke(
+            efficiency, [*TINY, "--datasets", "weather", "--out", str(tmp_path)], catch_exceptions=False
+        )
 
 
 def test_memory_is_not_bounded_on_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bench.run.environment.resolve_device", lambda _: "cuda")
+    monkeypatch.setattr("bench.measure.request.resolve_device", lambda _: "cuda")
     with pytest.raises(UsageError, match="--memory 2: bounds processes on a CPU only"):
         place_of("cuda", None, 2.0)
 
@@ -175,7 +172,7 @@ def test_own_model_is_measured(tmp_path: Path) -> None:
         catch_exceptions=False,
     )
     assert result.exit_code == 0
-    (record,), _ = read_efficiency(tmp_path / "out")
+    (record,), _ = store.read(tmp_path / "out", ANALYSIS)
     assert record.model == "mine.Net"
     assert all(one.rounds for one in record.conditions)
 
@@ -184,12 +181,13 @@ def test_own_model_is_measured(tmp_path: Path) -> None:
 def planned(monkeypatch: pytest.MonkeyPatch) -> list[Plan]:
     """Collect the plans that would be measured."""
     found: list[Plan] = []
-    monkeypatch.setattr(commands, "measure_and_write", lambda _out, plans: found.extend(plans))
+    monkeypatch.setattr(compute, "measure_all", lambda plans, *_: found.extend(plans))
     return found
 
 
 def ask_for_missing(out: Path, *names: str, threads: int | None = 1) -> None:
-    measure_missing(out, names, "adftd", "demo", device="cpu", threads=threads)
+    place = place_of("cpu", threads, None)
+    measure_missing(out, names, "adftd", "demo", place=place, say=lambda line: print(line, file=sys.stderr))
 
 
 def test_run_measures_what_is_missing_together_with_medmamba(tmp_path: Path, planned: list[Plan]) -> None:
@@ -214,7 +212,7 @@ def test_run_measures_nothing_twice(
     tmp_path: Path, planned: list[Plan], capsys: pytest.CaptureFixture[str]
 ) -> None:
     ask_for_missing(tmp_path, "transformer")
-    write_efficiency(tmp_path, record_of(planned.pop(), "transformer"))
+    store.write(tmp_path, ANALYSIS, record_of(planned.pop(), "transformer"))
     ask_for_missing(tmp_path, "transformer")
     assert planned == []
     assert "measured already" in capsys.readouterr().err
@@ -222,7 +220,7 @@ def test_run_measures_nothing_twice(
 
 def test_run_measures_again_what_another_machine_has_measured(tmp_path: Path, planned: list[Plan]) -> None:
     ask_for_missing(tmp_path, "transformer", threads=3)
-    write_efficiency(tmp_path, record_of(planned.pop(), "transformer"))
+    store.write(tmp_path, ANALYSIS, record_of(planned.pop(), "transformer"))
     ask_for_missing(tmp_path, "transformer", threads=1)
     assert len(planned) == 1
 
@@ -252,7 +250,7 @@ def test_scaling_is_measured_and_reported(tmp_path: Path) -> None:
     result = CliRunner().invoke(
         analyze, ["scaling", *arguments, "--threads", "1", "--out", str(tmp_path)], catch_exceptions=False
     )
-    (record,) = read_scaling(tmp_path)
+    (record,), _ = store.read(tmp_path, find("scaling"))
     assert result.exit_code == 0
     assert [point.n_times for point in record.curves[0].points] == [512, 1024, 2048]
     assert all(point.seconds for point in record.curves[0].points)
@@ -262,11 +260,11 @@ def test_scaling_is_measured_and_reported(tmp_path: Path) -> None:
 def test_help_lists_the_analyses_without_importing_them() -> None:
     code = (
         "import sys; from bench.cli.analyze import command; command.main(['--help'], standalone_mode=False); "
-        "sys.exit('torch' in sys.modules or 'bench.cli.scaling' in sys.modules)"
+        "sys.exit('torch' in sys.modules or 'bench.analyses.scaling.compute' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0
-    assert all(name in done.stdout for name in ANALYSES)
+    assert all(name in done.stdout for name in analyses())
 
 
 def test_options_of_efficiency_need_no_torch() -> None:
@@ -295,10 +293,10 @@ def after_the_cells(
         asked: list[Asked] = []
         rendered: list[Path] = []
 
-        def measure(_out: Path, names: Sequence[str], *_: str, device: str, threads: int | None) -> None:
-            asked.append(Asked(tuple(names), device, threads))
+        def measure(request: Request, _out: Path, *, device: str, threads: int | None) -> None:
+            asked.append(Asked(tuple(request.models), device, threads))
 
-        monkeypatch.setattr(commands, "measure_missing", measure)
+        monkeypatch.setattr(grid, "measure", measure)
         monkeypatch.setattr(grid, "ready_data", lambda *_: tmp_path)
         monkeypatch.setattr(grid, "run_cells", lambda *_: Summary(outcomes))
         monkeypatch.setattr("bench.cli.run.render_and_print", lambda out, _: rendered.append(out))
@@ -348,6 +346,6 @@ def test_every_model_fills_every_column(tmp_path: Path) -> None:
         "1",
     ]
     CliRunner().invoke(efficiency, [*arguments, "--out", str(tmp_path)], catch_exceptions=False)
-    for table in efficiency_report(tmp_path).tables[:3]:
+    for table in shown(ANALYSIS, tmp_path, print).tables[:3]:
         assert {row.label for row in table.rows} == set(measured_names("all"))
         assert [row.label for row in table.rows if any(cell.is_empty for cell in row.cells)] == []

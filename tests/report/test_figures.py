@@ -14,13 +14,18 @@ from bench.render.figure import Figure
 from bench.render.style import figure_style, new_figure, save_figure
 from bench.report.figures.ablation_bars import ablation_bars
 from bench.report.figures.ablation_dots import ablation_figure
-from bench.report.figures.calibration import calibration_figure, pooled
-from bench.report.figures.confusion import confusion_figure, matrices
+from bench.report.figures.calibration import figure as calibration_figure
+from bench.report.figures.calibration import pooled
+from bench.report.figures.confusion import figure as confusion_figure
+from bench.report.figures.confusion import matrices
 from bench.report.figures.critical_difference import critical_difference_figure
-from bench.report.figures.dot_plot import panels, results_figure
-from bench.report.figures.subject_strip import strips, subject_figure
-from bench.report.figures.training_curves import Curve, curves, curves_figure
+from bench.report.figures.dot_plot import figure as results_figure
+from bench.report.figures.dot_plot import panels
+from bench.report.figures.subject_strip import figure as subject_figure
+from bench.report.figures.subject_strip import strips
+from bench.report.figures.training_curves import Curve, curves
 from bench.report.figures.training_curves import draw as draw_curves
+from bench.report.figures.training_curves import figure as curves_figure
 from bench.results.store import read_all
 from bench.studies.ablation_differences import read_ablation
 from bench.studies.aggregate import compare
@@ -43,13 +48,13 @@ def predictions_of(out: Path, dataset: str = "ptb") -> Predicted:
 
 def all_figures(out: Path) -> list[Figure]:
     suite, tested = suite_of(out), predictions_of(out)
-    study, ablated = tested.study, suite.study("adftd")
+    ablated = suite.study("adftd")
     assert ablated is not None
     ablation = read_ablation(out, ablated)
     assert ablation is not None
     found = [
         results_figure(tested, "results"),
-        curves_figure(study, "curves"),
+        curves_figure(tested, "curves"),
         confusion_figure(tested, "confusion"),
         subject_figure(tested, "subjects"),
         calibration_figure(tested, "calibration"),
@@ -194,7 +199,7 @@ def test_pictures_of_whole_data_have_no_stamp(full: Path, tmp_path: Path) -> Non
 
 
 def test_curves_name_the_seeds_of_a_model_that_lacks_some(partial: Path) -> None:
-    figure = curves_figure(predictions_of(partial).study, "curves")
+    figure = curves_figure(predictions_of(partial), "curves")
     assert figure is not None
     assert "transformer (seed 41 only)" in figure.alt
 

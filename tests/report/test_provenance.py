@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from bench.analyses import store
+from bench.analyses.efficiency.record import ANALYSIS
 from bench.report.contents import read_contents
 from bench.report.provenance import facts
-from bench.results.efficiency_record import write_efficiency
 from tests.analyses.efficiency.efficiency_records import make_session
 from tests.report.grids import ABLATIONS, Grid, write_grid
 
@@ -37,7 +38,7 @@ def test_efficiency_on_a_gpu_is_not_denied_by_cells_on_a_cpu(tmp_path: Path) -> 
     write_grid(tmp_path, Grid(models=("medmamba",), datasets=("ptb",)))
     assert "nothing on this page ran on a GPU" in box(tmp_path)["GPU"]
     for record in make_session(device="cuda"):
-        write_efficiency(tmp_path, record)
+        store.write(tmp_path, ANALYSIS, record)
     assert "GPU" not in box(tmp_path)
     assert box(tmp_path)["Machines of efficiency and scaling"] == "made-up cuda (cuda)"
 

@@ -9,9 +9,10 @@ import pytest
 
 from bench.render.figure import Figure
 from bench.render.labels import LabelsDoNotFitError
-from bench.report import contents, render
+from bench.report import render
 from bench.report.contents import read_contents
-from bench.report.figures.dot_plot import results_figure
+from bench.report.figures import dot_plot
+from bench.report.figures.dot_plot import figure as results_figure
 from bench.studies.predicted import Predicted
 from tests.report.grids import Grid, write_grid
 
@@ -61,7 +62,7 @@ def crowded(tested: Predicted, name: str) -> Figure:
 def test_a_figure_without_room_is_left_out_and_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_grid(tmp_path, Grid(models=("medmamba",), datasets=("ptb",), n_epochs=1))
 
-    monkeypatch.setattr(contents, "results_figure", crowded)
+    monkeypatch.setattr(dot_plot, "figure", crowded)
     report = render(tmp_path, tmp_path / "report")
     page = report.page.read_text(encoding="utf-8")
     assert "no room for label 9 of 9" in page

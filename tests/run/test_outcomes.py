@@ -81,7 +81,7 @@ def test_a_gpu_is_deterministic_only_when_asked(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: bool
 ) -> None:
     (job,) = jobs_of(data, tmp_path / "r", "Good")
-    monkeypatch.setattr("bench.run.environment._gpu", lambda: ("g", "d"))
+    monkeypatch.setattr("bench.measure.environment._gpu", lambda: ("g", "d"))
     environment = environment_of(replace(job, device="cuda", deterministic=asked), None)
     assert (environment.device_name, environment.driver, environment.deterministic) == ("g", "d", asked)
 

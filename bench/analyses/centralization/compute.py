@@ -6,7 +6,6 @@ are of windows or of recordings, nor of which scaling; and it speaks of an autor
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -24,11 +23,22 @@ from bench.analyses.centralization.moments import (
     standardised,
     standardised_by,
 )
-from bench.analyses.centralization.record import CentralizationRecord, Choice, Measure, Reading, Scaling, Unit
+from bench.analyses.centralization.record import (
+    CentralizationRecord,
+    Choice,
+    Measure,
+    Options,
+    Reading,
+    Scaling,
+    Unit,
+)
+from bench.analyses.context import Context
 from bench.datasets import weather
 from bench.datasets.cache.entry import dataset_folder
-from bench.errors import UsageError
+from bench.datasets.simulate.cohort import demo_root, ensure_demo
+from bench.errors import DataError, UsageError
 from bench.files import sha256_of
+from bench.plan.select import parse_names
 
 WEATHER = "weather"
 ROWS_PER_WEEK = 7 * 24 * 6
@@ -36,6 +46,43 @@ LEVEL = 0.95
 N_RESAMPLES = 2000
 WINDOWS_AT_ONCE = 4096
 _RANK_TOLERANCE = 1e-8
+
+
+def run(context: Context, options: Options) -> None:
+    """Measure every dataset asked for; of ``all`` those that are not there are named.
+
+    Raises
+    ------
+    DataError
+        A dataset asked for by name cannot be used, or there is none at all.
+    """
+    root = context.data or (demo_root() if options.simulated else context.default_data)
+    datasets.register_imported(root)
+    names = parse_names("dataset", options.datasets, datasets.names(), datasets.names())
+    if options.simulated and options.datasets == "all":
+        names.remove(WEATHER)
+    n_measured = 0
+    for name in names:
+        if options.simulated and context.data is None:
+            ensure_demo(name)
+        try:
+            record = _measured(name, root, options)
+        except DataError as error:
+            if options.datasets != "all":
+                raise
+            context.say(f"left out: {name}: {error}")
+            continue
+        n_measured += 1
+        context.say(f"measured {name}: {record.n_windows} windows")
+        context.write(record)
+    if not n_measured:
+        raise DataError(f"{root}: none of {', '.join(names)} is there; give their folder with --data")
+
+
+def _measured(name: str, root: Path, options: Options) -> CentralizationRecord:
+    if name == WEATHER:
+        return run_weather(root, options.seed, options.weather_window)
+    return run_dataset(name, root, options.seed)
 
 
 def spectral_centralization(unit: Moments) -> Floats:
@@ -120,7 +167,7 @@ def measure(signals: Signals, rng: np.random.Generator) -> tuple[Measure, ...]:
     return tuple(one for one in found if one is not None)
 
 
-def run_dataset(name: str, root: Path, seed: int, created: str | None = None) -> CentralizationRecord:
+def run_dataset(name: str, root: Path, seed: int) -> CentralizationRecord:
     """Measure a dataset with classes on its windows as cut.
 
     Raises
@@ -132,7 +179,6 @@ def run_dataset(name: str, root: Path, seed: int, created: str | None = None) ->
     recording = np.char.add(np.char.add(loaded.subject, "/"), loaded.record)
     signals = Signals(loaded.windows, recording, loaded.subject)
     return CentralizationRecord(
-        created=created or _now(),
         dataset=name,
         title=loaded.facts.title,
         kind=loaded.provenance.kind,
@@ -167,7 +213,7 @@ def _remarks(n_channels: int, is_a_window_a_recording: bool, n_skipped: int) -> 
     return tuple(remarks)
 
 
-def run_weather(root: Path, seed: int, n_times: int, created: str | None = None) -> CentralizationRecord:
+def run_weather(root: Path, seed: int, n_times: int) -> CentralizationRecord:
     """Measure Weather: the whole series as one recording, and windows of ``n_times`` steps that do not overlap.
 
     The steps after the last whole window are left out of both.
@@ -188,7 +234,6 @@ def run_weather(root: Path, seed: int, n_times: int, created: str | None = None)
     week = np.arange(n_windows) * n_times // ROWS_PER_WEEK
     signals = Signals(windows, np.zeros(n_windows, dtype=np.int64), week)
     return CentralizationRecord(
-        created=created or _now(),
         dataset=WEATHER,
         title=weather.FACTS.title,
         kind="whole" if series.n_rows_in_file == weather.N_ROWS else "excerpt",
@@ -263,7 +308,3 @@ def mean_interval(
 def _ratio(numerator: Floats, denominator: Floats) -> Floats:
     result = np.full(len(denominator), np.nan)
     return np.divide(numerator, denominator, out=result, where=denominator > 0)
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

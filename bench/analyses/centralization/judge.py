@@ -7,14 +7,20 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Literal
 
-from bench.analyses.centralization.record import CentralizationRecord, Index
+from bench.analyses.centralization.record import NAME, CentralizationRecord, Index
 from bench.analyses.centralization.report import CLOSE
 from bench.paper import published
 from bench.paper.claim_checks import HALF_DIGIT
-from bench.paper.claims import Claim, Ruling
+from bench.paper.claims import Claim, RecordJudge, Ruling
 from bench.paper.rulings import by_distance, comparison_ruling, unless_void
+from bench.studies.suite import Suite
 
 _Number = Literal["mean", "low", "high"]
+
+
+def judges(records: Sequence[CentralizationRecord], _suite: Suite | None) -> dict[str, RecordJudge]:
+    """Return the judge of claims about the two indices."""
+    return {NAME: CentralizationJudge(records)}
 
 
 class CentralizationJudge:

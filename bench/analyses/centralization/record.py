@@ -1,9 +1,12 @@
 """The record of how centralized the signals of one dataset are, under every reading of the paper's two indices."""
 
-from pathlib import Path
 from typing import Literal
 
-from bench.analyses.analysis_record import AnalysisRecord, Part, read_analyses, write_analysis
+from pydantic import Field
+
+from bench.analyses import contract
+from bench.analyses.analysis_record import AnalysisRecord
+from bench.results.frozen_model import FrozenModel
 
 NAME = "centralization"
 
@@ -13,7 +16,7 @@ Scaling = Literal["raw", "standardised", "standardised over the recording"]
 Reading = Literal["as printed", "mean removed", "least squares"]
 
 
-class Choice(Part):
+class Choice(FrozenModel):
     """One answer to what the paper leaves open.
 
     ``reading`` is how the transition matrix of DIC is had; SCI has one reading.
@@ -31,7 +34,7 @@ class Choice(Part):
         return f"{self.unit}, {self.scaling}{reading}"
 
 
-class Measure(Part):
+class Measure(FrozenModel):
     """An index under one choice: mean over units, deviation over units, interval of the mean over blocks.
 
     ``n_units`` were averaged; of ``n_undefined`` the index does not exist (no variance at all). Without at least two
@@ -67,22 +70,41 @@ class CentralizationRecord(AnalysisRecord):
     measures: tuple[Measure, ...]
     remarks: tuple[str, ...] = ()
 
+    @property
+    def stem(self) -> str:
+        """Name of its file: the dataset."""
+        return self.dataset
+
     def measure(self, choice: Choice) -> Measure | None:
         """Return the measure under a choice, None where no unit has one."""
         return next((one for one in self.measures if one.choice == choice), None)
 
 
-def write_centralization(out: Path, record: CentralizationRecord) -> Path:
-    """Write a record; an earlier one of the dataset is replaced."""
-    return write_analysis(out, NAME, record.dataset, record)
+class Options(contract.Options):
+    """What ``bench analyze centralization`` asks for."""
+
+    datasets: str = Field(default="all", description="Names, a comma list, or all that are there.")
+    simulated: bool = Field(
+        default=False, description="Use the demo's simulated data instead; Weather has none."
+    )
+    weather_window: int = Field(
+        default=96,
+        ge=2,
+        description="Length of Weather's windows; the paper names none. A step is ten minutes.",
+        json_schema_extra={"metavar": "STEPS"},
+    )
+    seed: int = Field(default=41, description="Of the bootstrap.")
 
 
-def read_centralization(out: Path) -> list[CentralizationRecord]:
-    """Return the records of all datasets.
-
-    Raises
-    ------
-    RecordError
-        A file is not such a record.
-    """
-    return read_analyses(out, NAME, CentralizationRecord)
+ANALYSIS = contract.Analysis(
+    name=NAME,
+    title="Centralization",
+    summary="How centralized signals are (SCI, DIC), beside the published table.",
+    examples=(
+        "bench analyze centralization --data DIR",
+        "bench analyze centralization --datasets ptb-xl,weather --data DIR",
+    ),
+    options=Options,
+    record=CentralizationRecord,
+    package="bench.analyses.centralization",
+)

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.analyses.centralization.figure import centralization_figure
-from bench.analyses.centralization.record import CentralizationRecord, Choice, Index, read_centralization
+from bench.analyses.centralization.record import CentralizationRecord, Choice, Index
+from bench.analyses.contract import Shown
 from bench.paper import published
 from bench.paper.names import short_name
-from bench.render.figure import Figure
 from bench.render.table import Block, Cell, Footnotes, Row, Table
 
 ORDER = ("adftd", "apava", "ptb", "ptb-xl", "uci-har", "sleep-edf", "weather")
@@ -53,21 +53,13 @@ class Closeness:
         return abs(self.differences[self.worst])
 
 
-def centralization_report(out: Path) -> tuple[list[Table], list[Figure]]:
-    """Return the tables and the figure of a results folder; none where the analysis was not run.
-
-    Raises
-    ------
-    RecordError
-        A record cannot be read.
-    """
-    records = in_order(read_centralization(out))
-    if not records:
-        return [], []
+def report(_out: Path, records: Sequence[CentralizationRecord]) -> Shown:
+    """Return the table of all datasets, how close each reading comes to the paper, and the figure."""
+    records = in_order(records)
     found = closeness(records)
     tables = [centralization_table(records, found), *([choices_table(records, found)] if found else [])]
     figure = centralization_figure(records, _caption(records, found))
-    return tables, [] if figure is None else [figure]
+    return Shown(tables, [] if figure is None else [figure])
 
 
 def in_order(records: Sequence[CentralizationRecord]) -> list[CentralizationRecord]:

@@ -7,9 +7,7 @@ signs; they do here, and the means without signs stand beside them.
 """
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from itertools import combinations
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -18,17 +16,16 @@ from numpy.typing import NDArray
 from torch import nn
 
 from bench import datasets, models
-from bench.analyses.analysed import AnalysedCells
-from bench.analyses.analysis_record import write_analysis
-from bench.analyses.arrays import write_arrays
+from bench.analyses.analysed_cells import AnalysedCells, stem_of
 from bench.analyses.channel_mixing.record import (
-    NAME,
     BeforeAfter,
     ChannelMixingRecord,
     ClassCorrelation,
     ClassDistance,
+    Options,
     SeedMixing,
 )
+from bench.analyses.context import Context
 from bench.analyses.trained import load_trained, test_part
 from bench.errors import UsageError
 from bench.models.medmamba import ChannelMixing
@@ -155,7 +152,7 @@ def mixing_layer(model: nn.Module, name: str) -> ChannelMixing:
     layer = getattr(model, "channel_mixing", None)
     if not isinstance(layer, ChannelMixing):
         raise UsageError(
-            f"--model {name}: has no channel mixing layer; take medmamba or a variant that mixes"
+            f"--models {name}: has no channel mixing layer; take medmamba or a variant that mixes"
         )
     return layer
 
@@ -171,17 +168,21 @@ def untrained_layer(record: Record) -> ChannelMixing:
     return mixing_layer(model.eval(), name)
 
 
-def run(out: Path, records: list[Record], root: Path) -> ChannelMixingRecord:
-    """Analyse cells that differ in the seed alone; write and return the record.
+def run(context: Context, options: Options) -> None:
+    """Compare the correlations of channels before and after the trained mixing layer, on test windows."""
+    chosen = context.chosen(
+        models_text=options.models,
+        datasets_text=options.datasets,
+        default_models="medmamba",
+        default_datasets="adftd",
+        recipe=options.recipe,
+    )
+    for records in chosen:
+        context.write(analyse_cells(context, records))
 
-    Parameters
-    ----------
-    out
-        Results folder.
-    records
-        The cells, see `bench.analyses.trained.alike`.
-    root
-        Folder with one sub-folder per dataset.
+
+def analyse_cells(context: Context, records: list[Record]) -> ChannelMixingRecord:
+    """Analyse cells that differ in the seed alone, see `bench.analyses.trained.alike`; write the arrays.
 
     Raises
     ------
@@ -191,27 +192,22 @@ def run(out: Path, records: list[Record], root: Path) -> ChannelMixingRecord:
         Weights or data are not those of the records.
     """
     cells = AnalysedCells.of(records)
-    layers = [mixing_layer(load_trained(out, record), cells.model) for record in records]
-    part = test_part(records[0], root)
+    layers = [mixing_layer(load_trained(context.out, record), cells.model) for record in records]
+    part = test_part(records[0], context.root_for(records))
     n_channels = part.windows.shape[2]
     if n_channels < 2:
-        raise UsageError(f"--dataset {cells.dataset}: one channel has no correlations; take another dataset")
+        raise UsageError(f"--datasets {cells.dataset}: one channel has no correlations; take another dataset")
     names = cells.data.class_names
     found = [class_matrices(layer, part, len(names)) for layer in layers]
     untrained = [class_matrices(untrained_layer(record), part, len(names)) for record in records]
-    stem = f"{cells.dataset}-{cells.model}"
     arrays = {side: np.stack([getattr(one, side) for one in found]) for side in ("before", "after")}
-    record = ChannelMixingRecord(
-        schema=1,
-        created=datetime.now(UTC).isoformat(timespec="seconds"),
+    return ChannelMixingRecord(
         cells=cells,
         n_entries=len(part) * n_channels * (n_channels - 1) // 2,
         seeds=_seeds(cells, found),
         untrained=_seeds(cells, untrained),
-        arrays_sha256=write_arrays(out, NAME, stem, arrays),
+        arrays_sha256=context.write_arrays(stem_of(cells), arrays),
     )
-    write_analysis(out, NAME, stem, record)
-    return record
 
 
 def _seeds(cells: AnalysedCells, found: Sequence[ClassMatrices]) -> tuple[SeedMixing, ...]:

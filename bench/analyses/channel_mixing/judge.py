@@ -5,7 +5,7 @@ The paper gives no spread, so ours over seeds is taken; see `rulings.py` for the
 
 from collections.abc import Sequence
 
-from bench.analyses.channel_mixing.record import ChannelMixingRecord
+from bench.analyses.channel_mixing.record import NAME, ChannelMixingRecord
 from bench.analyses.channel_mixing.report import (
     PAPER_CLASSES,
     PAPER_DATASET,
@@ -13,12 +13,18 @@ from bench.analyses.channel_mixing.report import (
     correlation_lines,
     distance_lines,
 )
-from bench.paper.claims import Claim, Ruling
+from bench.paper.claims import Claim, RecordJudge, Ruling
 from bench.paper.names import OURS
 from bench.paper.rulings import comparison_ruling, effect_ruling, unless_void
+from bench.studies.suite import Suite
 
 HALF_DIGIT = 0.05
 """Changes are printed in percent with one decimal."""
+
+
+def judges(records: Sequence[ChannelMixingRecord], _suite: Suite | None) -> dict[str, RecordJudge]:
+    """Return the judge of claims about correlations before and after mixing."""
+    return {NAME: ChannelMixingJudge(records)}
 
 
 class ChannelMixingJudge:

@@ -1,12 +1,18 @@
 """The record of what the trained channel mixing does to the correlations between channels."""
 
-from bench.analyses.analysed import AnalysedCells
-from bench.analyses.analysis_record import AnalysisRecord, Part
+from collections.abc import Sequence
+
+from pydantic import Field
+
+from bench.analyses import contract
+from bench.analyses.analysed_cells import AnalysedCells, stem_of
+from bench.analyses.analysis_record import AnalysisRecord
+from bench.results.frozen_model import FrozenModel
 
 NAME = "channel-mixing"
 
 
-class BeforeAfter(Part):
+class BeforeAfter(FrozenModel):
     """One number on the two sides of the mixing layer; None where it is not defined."""
 
     before: float | None
@@ -18,7 +24,7 @@ class BeforeAfter(Part):
         return relative_change(self.before, self.after)
 
 
-class ClassCorrelation(Part):
+class ClassCorrelation(FrozenModel):
     """Mean over the pairs of channels of one class's mean correlation matrix, with signs and without."""
 
     class_name: str
@@ -26,7 +32,7 @@ class ClassCorrelation(Part):
     absolute: BeforeAfter
 
 
-class ClassDistance(Part):
+class ClassDistance(FrozenModel):
     """Frobenius norm of the difference between two classes' mean correlation matrices.
 
     ``n_entries`` of the matrices are known for both classes, the rest is left out; None in records that do not say.
@@ -38,7 +44,7 @@ class ClassDistance(Part):
     n_entries: int | None = None
 
 
-class SeedMixing(Part):
+class SeedMixing(FrozenModel):
     """What one trained mixing layer does. Classes without a test window are left out."""
 
     seed: int
@@ -61,6 +67,39 @@ class ChannelMixingRecord(AnalysisRecord):
     seeds: tuple[SeedMixing, ...]
     untrained: tuple[SeedMixing, ...]
     arrays_sha256: str
+
+    @property
+    def stem(self) -> str:
+        """Name of its file and of its arrays': dataset and model."""
+        return stem_of(self.cells)
+
+    @property
+    def analysed(self) -> Sequence[AnalysedCells]:
+        """The trained cells that it is of."""
+        return (self.cells,)
+
+
+class Options(contract.CellOptions):
+    """What ``bench analyze channel-mixing`` asks for."""
+
+    datasets: str | None = Field(default=None, description="Names, a comma list, or all. [default: adftd]")
+    models: str | None = Field(
+        default=None, description="MedMamba or variants that mix channels, a comma list. [default: medmamba]"
+    )
+
+
+ANALYSIS = contract.Analysis(
+    name=NAME,
+    title="Channel mixing",
+    summary="What trained channel mixing does to the correlations of channels.",
+    examples=(
+        "bench analyze channel-mixing",
+        "bench analyze channel-mixing --datasets ptb-xl --data DIR --out results",
+    ),
+    options=Options,
+    record=ChannelMixingRecord,
+    package="bench.analyses.channel_mixing",
+)
 
 
 def relative_change(before: float | None, after: float | None) -> float | None:

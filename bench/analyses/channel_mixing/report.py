@@ -6,9 +6,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from bench.analyses.analysis_record import read_analyses
-from bench.analyses.captions import cells_caption
+from bench.analyses.cells_caption import cells_caption
 from bench.analyses.channel_mixing.record import NAME, BeforeAfter, ChannelMixingRecord, SeedMixing
+from bench.analyses.contract import Shown
 from bench.paper.claims import text_claims
 from bench.paper.names import short_name
 from bench.render import style
@@ -77,16 +77,9 @@ class Line:
         return sum(change < 0 for change in self.known_changes)
 
 
-def channel_mixing_report(out: Path) -> tuple[list[Table], list[Figure]]:
-    """Return a table and a figure for each record of a results folder.
-
-    Raises
-    ------
-    RecordError
-        A record cannot be read.
-    """
-    records = read_analyses(out, NAME, ChannelMixingRecord)
-    return [mixing_table(one) for one in records], [mixing_figure(one) for one in records]
+def report(_out: Path, records: Sequence[ChannelMixingRecord]) -> Shown:
+    """Return a table and a figure for each model on each dataset."""
+    return Shown([mixing_table(record) for record in records], [mixing_figure(record) for record in records])
 
 
 def correlation_lines(

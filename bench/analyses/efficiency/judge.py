@@ -7,12 +7,14 @@ what was measured and where.
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from bench.analyses.efficiency.panels import PUBLISHED_BATCH, Panel
+from bench.analyses.efficiency.panels import PUBLISHED_BATCH, Panel, panels
+from bench.analyses.efficiency.parameters_judge import ParametersJudge
 from bench.paper import published
 from bench.paper.claim_checks import Verdict
-from bench.paper.claims import Claim, Ruling
+from bench.paper.claims import Claim, RecordJudge, Ruling
 from bench.paper.names import OURS
 from bench.paper.rulings import by_distance, comparison_verdict
+from bench.results.efficiency_record import EfficiencyRecord
 from bench.studies.measured_scores import comparable_mean
 from bench.studies.suite import Suite
 
@@ -22,6 +24,13 @@ CLOSE = 0.1
 
 _Found = tuple[Verdict, str]
 """What one panel says: a verdict, if its device were the paper's, and the numbers."""
+
+
+def judges(records: Sequence[EfficiencyRecord], suite: Suite | None) -> dict[str, RecordJudge]:
+    """Return the judges of claims about speed, about speeds of one card, and about sizes."""
+    found = panels(records)
+    speed = EfficiencyJudge(found, suite)
+    return {"efficiency": speed, "rtx-3090": speed, "parameters": ParametersJudge(found)}
 
 
 class EfficiencyJudge:

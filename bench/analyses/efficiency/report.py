@@ -1,42 +1,27 @@
 """The report on efficiency: tables and figures of a results folder's efficiency records."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
+from bench.analyses.contract import Shown
 from bench.analyses.efficiency.figure import efficiency_figure
 from bench.analyses.efficiency.panels import Panel, panels
 from bench.analyses.efficiency.tables import cost_table, ratio_table, speed_table, spread_table
-from bench.errors import RecordError
-from bench.render.figure import Figure
 from bench.render.table import Table
-from bench.results.efficiency_record import read_efficiency
+from bench.results.efficiency_record import EfficiencyRecord
 from bench.results.store import read_all
 
 
-@dataclass(frozen=True)
-class EfficiencyReport:
-    """The tables and figures as data, and the records that could not be read."""
-
-    tables: tuple[Table, ...]
-    figures: tuple[Figure, ...]
-    damaged: tuple[RecordError, ...]
-
-
-def efficiency_report(out: Path) -> EfficiencyReport:
-    """Return what a results folder's efficiency records say; all empty where it has none."""
-    records, damaged = read_efficiency(out)
-    if not records:
-        return EfficiencyReport((), (), tuple(damaged))
+def report(out: Path, records: Sequence[EfficiencyRecord]) -> Shown:
+    """Return tables of costs and ratios, and a figure for each panel with the scores of the folder's cells."""
     found = panels(records)
     cells, _ = read_all(out)
     figures = [
         efficiency_figure(panel, cells, name) for panel, name in zip(found, _names(found), strict=True)
     ]
-    return EfficiencyReport(
-        tables=(*_tables_by_device(found), ratio_table(found)),
-        figures=tuple(one for one in figures if one is not None),
-        damaged=tuple(damaged),
+    return Shown(
+        [*_tables_by_device(found), ratio_table(found)], [figure for figure in figures if figure is not None]
     )
 
 

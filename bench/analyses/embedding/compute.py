@@ -5,8 +5,6 @@ Rousseeuw (1987) for the silhouette. t-SNE makes clusters out of less than it se
 all are of Euclidean distances between the features as they are.
 """
 
-from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,10 +12,9 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from bench.analyses.analysed import AnalysedCells
-from bench.analyses.analysis_record import write_analysis
-from bench.analyses.arrays import write_arrays
-from bench.analyses.embedding.record import NAME, EmbeddingRecord, SeedEmbedding
+from bench.analyses.analysed_cells import AnalysedCells, stem_of
+from bench.analyses.context import Context
+from bench.analyses.embedding.record import EmbeddingRecord, Options, SeedEmbedding
 from bench.analyses.trained import load_trained, test_part
 from bench.errors import RecordError
 from bench.results.record import Record
@@ -145,19 +142,25 @@ def make_map(features: NDArray[np.floating]) -> NDArray[np.float32]:
     return tsne.fit_transform(reduced).astype(np.float32)
 
 
-def run(out: Path, records: list[Record], root: Path, *, n_windows: int) -> EmbeddingRecord:
-    """Analyse cells that differ in the seed alone; write and return the record.
+def run(context: Context, options: Options) -> None:
+    """Map the features of test windows by t-SNE, and measure whether they cluster by class or by subject."""
+    chosen = context.chosen(
+        models_text=options.models,
+        datasets_text=options.datasets,
+        default_models="medformer,medmamba",
+        default_datasets="adftd,ptb-xl",
+        recipe=options.recipe,
+    )
+    for records in chosen:
+        cell = records[0].cell
+        context.say(f"{cell.model} on {cell.dataset}: {len(records)} seeds")
+        context.write(analyse_cells(context, records, options.windows))
 
-    Parameters
-    ----------
-    out
-        Results folder.
-    records
-        The cells, see `bench.analyses.trained.alike`; the map is of the first.
-    root
-        Folder with one sub-folder per dataset.
-    n_windows
-        At most so many test windows, see `draw_windows`.
+
+def analyse_cells(context: Context, records: list[Record], n_windows: int) -> EmbeddingRecord:
+    """Analyse cells that differ in the seed alone, see `bench.analyses.trained.alike`; write the arrays.
+
+    The map is of the first; at most ``n_windows`` test windows are taken, see `draw_windows`.
 
     Raises
     ------
@@ -165,20 +168,19 @@ def run(out: Path, records: list[Record], root: Path, *, n_windows: int) -> Embe
         Weights or data are not those of the records, or a model gives all windows the same features.
     """
     cells = AnalysedCells.of(records)
-    part = draw_windows(test_part(records[0], root), n_windows, np.random.default_rng(SEED))
-    features = [features_of(load_trained(out, one), part, one.cell.seed) for one in records]
+    part = draw_windows(
+        test_part(records[0], context.root_for(records)), n_windows, np.random.default_rng(SEED)
+    )
+    features = [features_of(load_trained(context.out, one), part, one.cell.seed) for one in records]
     for seed, one in zip(cells.seeds, features, strict=True):
         if not np.ptp(one, axis=0).any():
             raise RecordError(
-                f"{out}: {cells.model} on {cells.dataset}, seed {seed}, gives all windows the same features: there is "
-                "nothing to map; train it longer"
+                f"{context.out}: {cells.model} on {cells.dataset}, seed {seed}, gives all windows the same "
+                "features: there is nothing to map; train it longer"
             )
-    stem = f"{cells.dataset}-{cells.model}"
     labels, subjects = part.part_labels, part.part_subjects
     arrays = {"position": make_map(features[0]), "label": labels, "subject": subjects}
-    record = EmbeddingRecord(
-        schema=1,
-        created=datetime.now(UTC).isoformat(timespec="seconds"),
+    return EmbeddingRecord(
         cells=cells,
         n_windows=len(part),
         n_subjects=len(np.unique(subjects)),
@@ -192,10 +194,8 @@ def run(out: Path, records: list[Record], root: Path, *, n_windows: int) -> Embe
         n_components=min(N_COMPONENTS, *features[0].shape),
         map_seed=cells.seeds[0],
         seeds=tuple(separation(one, part, seed) for seed, one in zip(cells.seeds, features, strict=True)),
-        arrays_sha256=write_arrays(out, NAME, stem, arrays),
+        arrays_sha256=context.write_arrays(stem_of(cells), arrays),
     )
-    write_analysis(out, NAME, stem, record)
-    return record
 
 
 def _largest_share(labels: NDArray) -> float:

@@ -6,13 +6,19 @@ better than always naming the most frequent one, by the mean over seeds.
 
 from collections.abc import Sequence
 
-from bench.analyses.embedding.record import EmbeddingRecord, Quantity
-from bench.paper.claims import Claim, Ruling
+from bench.analyses.embedding.record import NAME, EmbeddingRecord, Quantity
+from bench.paper.claims import Claim, RecordJudge, Ruling
 from bench.paper.names import OURS
 from bench.paper.rulings import comparison_ruling, unless_void
 from bench.stats.summary import over_seeds
+from bench.studies.suite import Suite
 
 RIVAL = "medformer"
+
+
+def judges(records: Sequence[EmbeddingRecord], _suite: Suite | None) -> dict[str, RecordJudge]:
+    """Return the judge of claims about t-SNE maps."""
+    return {NAME: EmbeddingJudge(records)}
 
 
 class EmbeddingJudge:

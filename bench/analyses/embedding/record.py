@@ -1,9 +1,14 @@
 """The record of how windows lie in the space of a model's features: by class or by person, in numbers and as a map."""
 
+from collections.abc import Sequence
 from typing import Literal
 
-from bench.analyses.analysed import AnalysedCells
-from bench.analyses.analysis_record import AnalysisRecord, Part
+from pydantic import Field
+
+from bench.analyses import contract
+from bench.analyses.analysed_cells import AnalysedCells, stem_of
+from bench.analyses.analysis_record import AnalysisRecord
+from bench.results.frozen_model import FrozenModel
 
 NAME = "embedding"
 
@@ -12,7 +17,7 @@ Quantity = Literal[
 ]
 
 
-class SeedEmbedding(Part):
+class SeedEmbedding(FrozenModel):
     """What the features of one trained cell separate.
 
     Silhouettes, from -1 to 1, with windows labelled by class and by subject. Shares of windows whose nearest
@@ -51,3 +56,40 @@ class EmbeddingRecord(AnalysisRecord):
     map_seed: int
     seeds: tuple[SeedEmbedding, ...]
     arrays_sha256: str
+
+    @property
+    def stem(self) -> str:
+        """Name of its file and of its arrays': dataset and model."""
+        return stem_of(self.cells)
+
+    @property
+    def analysed(self) -> Sequence[AnalysedCells]:
+        """The trained cells that it is of."""
+        return (self.cells,)
+
+
+class Options(contract.CellOptions):
+    """What ``bench analyze embedding`` asks for."""
+
+    models: str | None = Field(
+        default=None,
+        description="Names, a comma list, or all. [default: those trained of medformer,medmamba]",
+    )
+    datasets: str | None = Field(
+        default=None, description="Names, a comma list, or all. [default: those trained on of adftd,ptb-xl]"
+    )
+    windows: int = Field(default=1500, ge=20, description="At most, of each test part.")
+
+
+ANALYSIS = contract.Analysis(
+    name=NAME,
+    title="Embedding",
+    summary="Whether features separate classes or persons; t-SNE maps.",
+    examples=(
+        "bench analyze embedding",
+        "bench analyze embedding --models medmamba,patchtst --datasets uci-har --data DIR --out results",
+    ),
+    options=Options,
+    record=EmbeddingRecord,
+    package="bench.analyses.embedding",
+)

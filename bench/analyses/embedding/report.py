@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.analyses.analysis_record import read_analyses
 from bench.analyses.arrays import read_arrays
-from bench.analyses.captions import data_caption
-from bench.analyses.embedding.record import NAME, EmbeddingRecord, Quantity
+from bench.analyses.cells_caption import data_caption
+from bench.analyses.contract import Shown
+from bench.analyses.embedding.record import ANALYSIS, NAME, EmbeddingRecord, Quantity
 from bench.paper.names import in_paper_order, in_report_order, short_name
 from bench.render import style
 from bench.render.figure import Figure
@@ -53,19 +53,16 @@ class Map:
     subject: NDArray[np.str_]
 
 
-def embedding_report(out: Path) -> tuple[list[Table], list[Figure]]:
-    """Return the table and both figures of a results folder; none where nothing was analysed.
+def report(out: Path, records: Sequence[EmbeddingRecord]) -> Shown:
+    """Return the table and the two maps.
 
     Raises
     ------
     RecordError
-        A record or its arrays cannot be read.
+        The arrays of a record are missing or others.
     """
-    records = read_analyses(out, NAME, EmbeddingRecord)
-    if not records:
-        return [], []
     maps = [_read_map(out, record) for record in records]
-    return [embedding_table(records)], [class_figure(maps), subject_figure(maps)]
+    return Shown([embedding_table(records)], [class_figure(maps), subject_figure(maps)])
 
 
 def embedding_table(records: Sequence[EmbeddingRecord]) -> Table:
@@ -193,8 +190,7 @@ def _n(values: NDArray) -> int:
 
 
 def _read_map(out: Path, record: EmbeddingRecord) -> Map:
-    stem = f"{record.cells.dataset}-{record.cells.model}"
-    arrays = read_arrays(out, NAME, stem, record.arrays_sha256)
+    arrays = read_arrays(ANALYSIS.folder_in(out), record.stem, record.arrays_sha256)
     names = np.array(record.cells.data.class_names)[arrays["label"]]
     return Map(record, arrays["position"], names, arrays["subject"])
 

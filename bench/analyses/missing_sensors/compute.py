@@ -7,20 +7,25 @@ which after the z-score is the channel's mean; what remains is not rescaled, as 
 
 import json
 import shlex
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from pathlib import Path
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 from torch import nn
 
 from bench import datasets
-from bench.analyses.analysed import AnalysedCells
-from bench.analyses.missing_sensors.record import CellRobustness, Draws, GroupRobustness, MissingSensorsRecord
+from bench.analyses.analysed_cells import AnalysedCells
+from bench.analyses.context import Context, model_names
+from bench.analyses.missing_sensors.record import (
+    CellRobustness,
+    Draws,
+    GroupRobustness,
+    MissingSensorsRecord,
+    Options,
+)
 from bench.analyses.trained import alike, load_trained, trained_data
 from bench.errors import DataError, UsageError
+from bench.measure.environment import resolve_device
 from bench.results.record import Record
 from bench.train.evaluate import predict
 from bench.train.part import Part
@@ -30,7 +35,6 @@ from bench.train.seeding import derived_seed
 N_NUMBERS = 8
 """At most so many numbers of missing channels are tried, from none to all but one."""
 
-Say = Callable[[str], None]
 Draw = NDArray[np.bool_]
 
 
@@ -44,7 +48,7 @@ def numbers_missing(n_channels: int) -> list[int]:
     """
     if n_channels < 2:
         raise UsageError(
-            f"--dataset: a dataset of {n_channels} channel has none to spare; choose one of several channels"
+            f"--datasets: a dataset of {n_channels} channel has none to spare; choose one of several channels"
         )
     spread = np.linspace(2, n_channels - 1, N_NUMBERS - 2).round().astype(int)
     return sorted({0, 1, *(int(one) for one in spread if one < n_channels)})
@@ -89,34 +93,23 @@ def robustness(model: nn.Module, part: Part, draws: dict[int, list[Draw]], recor
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Settings:
-    """How much is tried, and where.
+def run(context: Context, options: Options) -> None:
+    """Measure macro F1 with channels missing; compares cells with and without channel dropout."""
+    options = options.model_copy(update={"device": resolve_device(options.device)})
+    for dataset in context.dataset_names(options.datasets):
+        groups = [
+            group
+            for model in model_names(options.models)
+            for group in context.groups(model, dataset, options.recipe)
+        ]
+        same = [group for group in groups if group[0].data.fingerprint == groups[0][0].data.fingerprint]
+        if len(same) < len(groups):
+            context.say(f"leaves out {len(groups) - len(same)} groups of cells trained on other data")
+        context.write(analyse_cells(context, [record for group in same for record in group], options))
 
-    At most ``n_windows`` test windows, drawn by class; ``n_draws`` random choices of each number of missing channels.
-    """
 
-    n_windows: int = 512
-    n_draws: int = 5
-    draw_seed: int = 41
-    device: str = "cpu"
-
-
-def run(
-    out: Path, records: Sequence[Record], root: Path, settings: Settings, say: Say
-) -> MissingSensorsRecord:
+def analyse_cells(context: Context, records: Sequence[Record], options: Options) -> MissingSensorsRecord:
     """Measure trained cells of one dataset, of one or several models.
-
-    Parameters
-    ----------
-    out, records
-        Results folder and its finished cells.
-    root
-        Folder with one sub-folder per dataset.
-    settings
-        How much is tried.
-    say
-        Told of progress.
 
     Raises
     ------
@@ -130,30 +123,27 @@ def run(
     dataset = records[0].cell.dataset
     facts = datasets.facts(dataset)
     numbers = numbers_missing(facts.n_channels)
-    rng = np.random.default_rng(derived_seed(settings.draw_seed, "missing channels"))
-    draws = draw_missing(facts.n_channels, numbers, settings.n_draws, rng)
-    whole = trained_data(records[0], root).part("test")
-    part = whole.draw(
-        settings.n_windows, np.random.default_rng(derived_seed(settings.draw_seed, "test windows"))
-    )
+    rng = np.random.default_rng(derived_seed(options.seed, "missing channels"))
+    draws = draw_missing(facts.n_channels, numbers, options.draws, rng)
+    whole = trained_data(records[0], context.root_for(records)).part("test")
+    part = whole.draw(options.windows, np.random.default_rng(derived_seed(options.seed, "test windows")))
     found = _groups(records)
     for group in found:
         _refuse_other_windows(records[0], group[0])
 
     def measured(record: Record) -> CellRobustness:
-        say(f"{record.cell.model}, channel dropout {_rate(record)}, seed {record.cell.seed}")
-        return robustness(load_trained(out, record).to(settings.device), part, draws, record)
+        context.say(f"{record.cell.model}, channel dropout {_rate(record)}, seed {record.cell.seed}")
+        return robustness(load_trained(context.out, record).to(options.device), part, draws, record)
 
     return MissingSensorsRecord(
-        created=datetime.now(UTC).isoformat(timespec="seconds"),
         dataset=dataset,
         channel_names=facts.channel_names,
         n_subjects=len(np.unique(part.part_subjects)),
         n_windows=len(part),
         n_windows_of_part=len(whole),
         windows_per_class=tuple(map(int, np.bincount(part.part_labels, minlength=facts.n_classes))),
-        draw_seed=settings.draw_seed,
-        n_draws=settings.n_draws,
+        draw_seed=options.seed,
+        n_draws=options.draws,
         missing_channels={
             number: tuple(tuple(np.array(facts.channel_names)[mask]) for mask in masks)
             for number, masks in draws.items()

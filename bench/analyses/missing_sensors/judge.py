@@ -2,12 +2,18 @@
 
 from collections.abc import Sequence
 
-from bench.analyses.missing_sensors.record import GroupRobustness, MissingSensorsRecord
+from bench.analyses.missing_sensors.record import NAME, GroupRobustness, MissingSensorsRecord
 from bench.analyses.missing_sensors.report import pairs
-from bench.paper.claims import Claim, Ruling
+from bench.paper.claims import Claim, RecordJudge, Ruling
 from bench.paper.names import short_name
 from bench.paper.rulings import comparison_ruling, unless_void
 from bench.stats.summary import over_seeds
+from bench.studies.suite import Suite
+
+
+def judges(records: Sequence[MissingSensorsRecord], _suite: Suite | None) -> dict[str, RecordJudge]:
+    """Return the judge of the claim that channel dropout makes robust."""
+    return {NAME: MissingSensorsJudge(records)}
 
 
 class MissingSensorsJudge:

@@ -1,15 +1,19 @@
 """The record of how trained models fare when channels are missing at test time."""
 
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
-from bench.analyses.analysed import AnalysedCells
-from bench.analyses.analysis_record import AnalysisRecord, Part, read_analyses, write_analysis
+from pydantic import Field
+
+from bench.analyses import contract
+from bench.analyses.analysed_cells import AnalysedCells
+from bench.analyses.analysis_record import AnalysisRecord
+from bench.results.frozen_model import FrozenModel
 
 NAME = "missing-sensors"
 
 
-class Draws(Part):
+class Draws(FrozenModel):
     """Macro F1 with so many channels missing, one entry per draw of which; draws are the same for all cells."""
 
     n_missing: int
@@ -21,7 +25,7 @@ class Draws(Part):
         return sum(self.f1) / len(self.f1)
 
 
-class CellRobustness(Part):
+class CellRobustness(FrozenModel):
     """One trained cell. ``without`` is its macro F1 without each channel in turn."""
 
     seed: int
@@ -34,7 +38,7 @@ class CellRobustness(Part):
         return next(one.mean for one in self.random if one.n_missing == n_missing)
 
 
-class GroupRobustness(Part):
+class GroupRobustness(FrozenModel):
     """Cells that differ in the seed only."""
 
     about: AnalysedCells
@@ -79,18 +83,40 @@ class MissingSensorsRecord(AnalysisRecord):
         """The numbers of missing channels, ascending from zero."""
         return tuple(sorted(self.missing_channels))
 
+    @property
+    def stem(self) -> str:
+        """Name of its file: the dataset."""
+        return self.dataset
 
-def write_missing_sensors(out: Path, record: MissingSensorsRecord) -> Path:
-    """Write a record; an earlier one of the dataset is replaced."""
-    return write_analysis(out, NAME, record.dataset, record)
+    @property
+    def analysed(self) -> Sequence[AnalysedCells]:
+        """The trained cells that it is of."""
+        return tuple(group.about for group in self.groups)
 
 
-def read_missing_sensors(out: Path) -> list[MissingSensorsRecord]:
-    """Return the records of all datasets.
+class Options(contract.CellOptions):
+    """What ``bench analyze missing-sensors`` asks for: how much is tried, and where.
 
-    Raises
-    ------
-    RecordError
-        A file is not such a record.
+    ``draws`` random choices of each number of missing channels; windows are drawn by class.
     """
-    return read_analyses(out, NAME, MissingSensorsRecord)
+
+    datasets: str = Field(default="adftd", description="Of the trained cells, a comma list.")
+    models: str = Field(default="medmamba", description="Trained models, a comma list.")
+    windows: int = Field(default=512, ge=1, description="Test windows.")
+    draws: int = Field(default=5, ge=1, description="For each number.")
+    seed: int = Field(default=41, description="Of windows and channels.")
+    device: contract.Device = contract.device_field()
+
+
+ANALYSIS = contract.Analysis(
+    name=NAME,
+    title="Missing sensors",
+    summary="Macro F1 when channels are missing, channel dropout on and off.",
+    examples=(
+        "bench run --models medmamba --datasets ptb-xl --set channel_dropout=0",
+        "bench analyze missing-sensors --datasets ptb-xl --recipe published",
+    ),
+    options=Options,
+    record=MissingSensorsRecord,
+    package="bench.analyses.missing_sensors",
+)

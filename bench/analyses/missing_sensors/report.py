@@ -4,12 +4,12 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
+from bench.analyses.contract import Shown
 from bench.analyses.missing_sensors.figure import draw
 from bench.analyses.missing_sensors.record import (
     CellRobustness,
     GroupRobustness,
     MissingSensorsRecord,
-    read_missing_sensors,
 )
 from bench.paper.names import short_name
 from bench.render.figure import Figure
@@ -20,16 +20,12 @@ from bench.studies.chance import majority_scores, stratified_scores
 from bench.studies.kinds import SENTENCES
 
 
-def missing_sensors_report(out: Path) -> tuple[list[Table], list[Figure]]:
-    """Return a table and a figure for each dataset; none where the analysis was not run.
-
-    Raises
-    ------
-    RecordError
-        A record cannot be read.
-    """
-    records = read_missing_sensors(out)
-    return [missing_sensors_table(one) for one in records], [missing_sensors_figure(one) for one in records]
+def report(_out: Path, records: Sequence[MissingSensorsRecord]) -> Shown:
+    """Return a table and a figure for each dataset."""
+    return Shown(
+        [missing_sensors_table(record) for record in records],
+        [missing_sensors_figure(record) for record in records],
+    )
 
 
 def labels(record: MissingSensorsRecord) -> list[str]:

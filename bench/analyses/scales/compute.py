@@ -4,11 +4,8 @@ Source of the claim: MedMamba paper, section "Ablation Study": stride 5 "capture
 band", strides 10 and 25 "slower alpha- and theta-band dynamics".
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from collections.abc import Sequence
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -16,7 +13,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from bench import datasets
-from bench.analyses.analysed import AnalysedCells
+from bench.analyses.analysed_cells import AnalysedCells
+from bench.analyses.context import Context
 from bench.analyses.scales.frequency_response import (
     fft_length,
     frequencies,
@@ -24,10 +22,11 @@ from bench.analyses.scales.frequency_response import (
     relative_gain,
     response,
 )
-from bench.analyses.scales.record import Band, BranchCell, ScalesCell, ScalesRecord
+from bench.analyses.scales.record import Band, BranchCell, Options, ScalesCell, ScalesRecord
 from bench.analyses.trained import load_trained, trained_data
 from bench.datasets.contract import DatasetFacts
 from bench.errors import UsageError
+from bench.measure.environment import resolve_device
 from bench.models.medmamba import MedMamba, PatchEmbedding
 from bench.paper import published
 from bench.results.record import Record
@@ -35,22 +34,11 @@ from bench.train.part import Part
 from bench.train.scores import macro_f1
 from bench.train.seeding import derived_seed
 
-Say = Callable[[str], None]
-
 RHYTHMS = (("delta", 0.5, 4.0), ("theta", 4.0, 8.0), ("alpha", 8.0, 13.0), ("beta", 13.0, 30.0))
 """Bands of the EEG in hertz; gamma is what lies above."""
 
 N_PARTS = 4
 """Into so many equal ranges the frequencies of other signals are cut."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Settings:
-    """At most ``n_windows`` test windows, drawn by class, and where models run."""
-
-    n_windows: int = 512
-    draw_seed: int = 41
-    device: str = "cpu"
 
 
 def bands(is_eeg: bool, rate_hz: float) -> tuple[Band, ...]:
@@ -132,19 +120,22 @@ def measure_cell(model: MedMamba, part: Part, seed: int, batch_size: int) -> Sca
     )
 
 
-def run(out: Path, records: Sequence[Record], root: Path, settings: Settings, say: Say) -> ScalesRecord:
-    """Measure cells of one model and dataset that differ in the seed only.
+def run(context: Context, options: Options) -> None:
+    """Measure the frequency response of every branch's kernels and macro F1 without each branch."""
+    options = options.model_copy(update={"device": resolve_device(options.device)})
+    chosen = context.chosen(
+        models_text=options.models,
+        datasets_text=options.datasets,
+        default_models="medmamba",
+        default_datasets="adftd",
+        recipe=options.recipe,
+    )
+    for records in chosen:
+        context.write(analyse_cells(context, records, options))
 
-    Parameters
-    ----------
-    out, records
-        Results folder and its finished cells.
-    root
-        Folder with one sub-folder per dataset.
-    settings
-        How much is looked at.
-    say
-        Told of progress.
+
+def analyse_cells(context: Context, records: Sequence[Record], options: Options) -> ScalesRecord:
+    """Measure cells of one model and dataset that differ in the seed only.
 
     Raises
     ------
@@ -157,17 +148,16 @@ def run(out: Path, records: Sequence[Record], root: Path, settings: Settings, sa
     """
     first = records[0]
     facts = datasets.facts(first.cell.dataset)
-    whole = trained_data(first, root).part("test")
-    rng = np.random.default_rng(derived_seed(settings.draw_seed, "test windows"))
-    part = whole.draw(settings.n_windows, rng)
+    whole = trained_data(first, context.root_for(records)).part("test")
+    rng = np.random.default_rng(derived_seed(options.seed, "test windows"))
+    part = whole.draw(options.windows, rng)
     is_eeg = _is_eeg(facts)
     cells = []
     for record in records:
-        say(f"{record.cell.model}, seed {record.cell.seed}")
-        model = _medmamba(load_trained(out, record), record).to(settings.device)
+        context.say(f"{record.cell.model}, seed {record.cell.seed}")
+        model = _medmamba(load_trained(context.out, record), record).to(options.device)
         cells.append(measure_cell(model, part, record.cell.seed, record.settings["training"]["batch_size"]))
     return ScalesRecord(
-        created=datetime.now(UTC).isoformat(timespec="seconds"),
         about=AnalysedCells.of(records),
         is_eeg=is_eeg,
         sampling_rate_hz=facts.sampling_rate_hz,
@@ -185,7 +175,7 @@ def run(out: Path, records: Sequence[Record], root: Path, settings: Settings, sa
 def _medmamba(model: nn.Module, record: Record) -> MedMamba:
     if not isinstance(model, MedMamba):
         raise UsageError(
-            f"--model {record.cell.model}: it has no strided branches; choose medmamba or a variant of it"
+            f"--models {record.cell.model}: it has no strided branches; choose medmamba or a variant of it"
         )
     return model
 

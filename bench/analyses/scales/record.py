@@ -1,15 +1,18 @@
 """The record of what each time scale of a trained MedMamba responds to, and what it is worth."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
-from bench.analyses.analysed import AnalysedCells
-from bench.analyses.analysis_record import AnalysisRecord, Part, read_analyses, write_analysis
+from pydantic import Field
+
+from bench.analyses import contract
+from bench.analyses.analysed_cells import AnalysedCells, stem_of
+from bench.analyses.analysis_record import AnalysisRecord
+from bench.results.frozen_model import FrozenModel
 
 NAME = "scales"
 
 
-class BranchCell(Part):
+class BranchCell(FrozenModel):
     """One branch of one trained cell.
 
     Attributes
@@ -29,7 +32,7 @@ class BranchCell(Part):
     f1_alone: float
 
 
-class ScalesCell(Part):
+class ScalesCell(FrozenModel):
     """One trained cell: macro F1 untouched, and its branches in the order of the strides."""
 
     seed: int
@@ -37,7 +40,7 @@ class ScalesCell(Part):
     branches: tuple[BranchCell, ...]
 
 
-class Band(Part):
+class Band(FrozenModel):
     """A range of frequencies, in hertz; ``low`` belongs to it, ``high`` does not."""
 
     name: str
@@ -72,18 +75,36 @@ class ScalesRecord(AnalysisRecord):
     windows_per_class: tuple[int, ...]
     cells: tuple[ScalesCell, ...]
 
+    @property
+    def stem(self) -> str:
+        """Name of its file: dataset and model."""
+        return stem_of(self.about)
 
-def write_scales(out: Path, record: ScalesRecord) -> Path:
-    """Write a record; an earlier one of the model and dataset is replaced."""
-    return write_analysis(out, NAME, f"{record.about.model}-{record.about.dataset}", record)
+    @property
+    def analysed(self) -> Sequence[AnalysedCells]:
+        """The trained cells that it is of."""
+        return (self.about,)
 
 
-def read_scales(out: Path) -> list[ScalesRecord]:
-    """Return the records of all models and datasets.
+class Options(contract.CellOptions):
+    """What ``bench analyze scales`` asks for; windows are drawn by class."""
 
-    Raises
-    ------
-    RecordError
-        A file is not such a record.
-    """
-    return read_analyses(out, NAME, ScalesRecord)
+    datasets: str | None = Field(default=None, description="Names, a comma list, or all. [default: adftd]")
+    models: str | None = Field(
+        default=None, description="MedMamba or variants of it, a comma list. [default: medmamba]"
+    )
+    windows: int = Field(default=512, ge=1, description="Test windows.")
+    seed: int = Field(default=41, description="Of the draw of windows.")
+    device: contract.Device = contract.device_field()
+
+
+ANALYSIS = contract.Analysis(
+    name=NAME,
+    title="What the scales see",
+    summary="What each branch of MedMamba responds to, and what it is worth.",
+    examples=("bench analyze scales", "bench analyze scales --datasets apava --data DIR --out results"),
+    options=Options,
+    record=ScalesRecord,
+    package="bench.analyses.scales",
+    is_judged=False,
+)

@@ -4,8 +4,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
+from bench.analyses.contract import Shown
 from bench.analyses.scales.figure import draw
-from bench.analyses.scales.record import BranchCell, ScalesRecord, read_scales
+from bench.analyses.scales.record import BranchCell, ScalesRecord
 from bench.paper.names import short_name
 from bench.render.figure import Figure
 from bench.render.table import Block, Cell, Row, Table
@@ -22,16 +23,10 @@ PREFERENCE = 1.1
 """Ours: kernels prefer a band when they respond to it ten percent more than kernels without structure would."""
 
 
-def scales_report(out: Path) -> tuple[list[Table], list[Figure]]:
-    """Return tables and a figure for each record of a results folder; none where the analysis was not run.
-
-    Raises
-    ------
-    RecordError
-        A record cannot be read.
-    """
-    records = read_scales(out)
-    return [table for one in records for table in scales_tables(one)], [scales_figure(one) for one in records]
+def report(_out: Path, records: Sequence[ScalesRecord]) -> Shown:
+    """Return three tables and a figure for each model on each dataset."""
+    tables = [table for record in records for table in scales_tables(record)]
+    return Shown(tables, [scales_figure(record) for record in records])
 
 
 def scales_tables(record: ScalesRecord) -> list[Table]:

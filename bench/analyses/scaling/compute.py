@@ -7,23 +7,60 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from pathlib import Path
 
-from bench.analyses.scaling.record import ScalingCurve, ScalingPoint, ScalingRecord, scaling_key
+from bench import datasets
+from bench.analyses.context import Context
+from bench.analyses.contract import Say
+from bench.analyses.scaling.record import Options, ScalingCurve, ScalingPoint, ScalingRecord, scaling_key
 from bench.errors import ModelError, UsageError
+from bench.measure.exclusive import measuring
 from bench.measure.flops import count_flops
 from bench.measure.keeping import SHORT_OF_MEMORY, may_keep
 from bench.measure.machine import Watch
 from bench.measure.probe import probe
 from bench.measure.process import DoesNotFitError, ProcessError, TookTooLongError
+from bench.measure.request import measured_names, parse_numbers, place_of, subject_of, task_of
 from bench.measure.workload import Subject, Workload
 from bench.models import registry
+from bench.plan.request import chosen_names
 from bench.results.record import Environment
 
-LENGTHS = (128, 256, 512, 1024, 2048, 4096)
 RUNS_S = 0.5
 """A model runs this long at each length, once at least."""
 
-Say = Callable[[str], None]
+
+def run(context: Context, options: Options) -> None:
+    """Measure operations, time and memory over window lengths, with the device held."""
+    plan = plan_of(options, context.data or context.default_data)
+    with measuring(plan.environment.device):
+        measure_scaling(plan, context.say, context.write)
+
+
+def plan_of(options: Options, data: Path) -> "ScalingPlan":
+    """Return what is asked for.
+
+    Raises
+    ------
+    UsageError
+        A name is unknown or a value cannot be used; the message offers the nearest.
+    """
+    datasets.register_imported(data)
+    names = chosen_names("dataset", options.datasets, datasets)
+    if len(names) != 1:
+        raise UsageError(f"--datasets {options.datasets!r}: expected one dataset, got {', '.join(names)}")
+    place = place_of(options.device, options.threads, options.memory)
+    task = task_of(names[0])
+    return ScalingPlan(
+        subjects={
+            name: subject_of(name, task, "script", "paper", place) for name in measured_names(options.models)
+        },
+        dataset=names[0],
+        lengths=parse_numbers("--lengths", options.lengths),
+        batch=options.batch,
+        limit_s=options.time_limit,
+        environment=place.environment,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

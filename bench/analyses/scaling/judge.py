@@ -6,16 +6,22 @@ Operations are the same on every device; only curves at the sizes of the publish
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from bench.analyses.scaling.record import FIT_FROM, ScalingRecord, fit_exponent
+from bench.analyses.scaling.record import FIT_FROM, NAME, ScalingRecord, fit_exponent
 from bench.paper import published
-from bench.paper.claims import Claim, Ruling
+from bench.paper.claims import Claim, RecordJudge, Ruling
 from bench.paper.names import OURS
 from bench.paper.rulings import by_distance, comparison_ruling
+from bench.studies.suite import Suite
 
 DATASET = "adftd"
 CLOSE = 0.1
 """Ours: an exponent is reproduced within 0.1 of the stated one, within bounds within 0.25."""
 BOUNDS = 0.25
+
+
+def judges(records: Sequence[ScalingRecord], _suite: Suite | None) -> dict[str, RecordJudge]:
+    """Return the judge of claims of linear and quadratic cost."""
+    return {NAME: ScalingJudge(records)}
 
 
 class ScalingJudge:

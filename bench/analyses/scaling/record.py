@@ -5,29 +5,24 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
-from bench.results.json_record import read_json_record, write_json_record
+from bench.analyses import contract
+from bench.analyses.analysed_cells import AnalysedCells
+from bench.results.frozen_model import FrozenModel
 from bench.results.record import Environment, Sha256
 
-SCHEMA = 1
-FOLDER = Path("analyses") / "scaling"
-REMEDY = "remove the file and analyze again"
+NAME = "scaling"
 FIT_FROM = 512
 """Exponents are fitted on windows of at least this many steps: below, what does not grow hides what does."""
 
 Quantity = Literal["operations", "seconds", "memory"]
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class ScalingPoint(_Part):
+class ScalingPoint(FrozenModel):
     """One model at one length, in inference.
 
     ``operations`` of one window; ``seconds`` of every run of a batch; ``memory_bytes`` beyond a process without a
@@ -49,7 +44,7 @@ class ScalingPoint(_Part):
         return float(np.median(self.seconds)) if self.seconds else None
 
 
-class ScalingCurve(_Part):
+class ScalingCurve(FrozenModel):
     """All lengths of one model, ascending."""
 
     model: str
@@ -58,7 +53,7 @@ class ScalingCurve(_Part):
     points: tuple[ScalingPoint, ...]
 
 
-class ScalingRecord(_Part):
+class ScalingRecord(FrozenModel):
     """Curves measured in one session. ``limit_s`` is the time that one model had.
 
     ``environment`` names the backend that scans ran on.
@@ -76,6 +71,16 @@ class ScalingRecord(_Part):
     warnings: tuple[str, ...] = ()
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+    @property
+    def stem(self) -> str:
+        """Name of its file: of dataset, device and key."""
+        return f"{self.dataset}-{self.environment.device}-{self.key[:12]}"
+
+    @property
+    def analysed(self) -> Sequence[AnalysedCells]:
+        """No trained cells."""
+        return ()
 
 
 @dataclass(frozen=True)
@@ -118,22 +123,33 @@ def scaling_key(*, curves: Sequence[ScalingCurve], dataset: str, batch: int, env
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
-def write_scaling(out: Path, record: ScalingRecord) -> Path:
-    """Write a record below a results folder; an earlier measurement of the same key is replaced."""
-    name = f"{record.dataset}-{record.environment.device}-{record.key[:12]}.json"
-    return write_json_record(out / FOLDER / name, record)
+class Options(contract.Options):
+    """What ``bench analyze scaling`` asks for."""
+
+    models: str = Field(default="all", description="Names, a comma list, or all.")
+    datasets: str = Field(default="adftd", description="The one whose channels, classes and settings count.")
+    lengths: str = Field(default="128,256,512,1024,2048,4096", description="Steps of a window.")
+    batch: int = Field(default=4, ge=1, description="Windows at once.")
+    device: contract.Device = contract.device_field()
+    threads: int | None = contract.threads_field()
+    time_limit: float = Field(
+        default=60.0,
+        gt=0,
+        description="For all lengths of one model.",
+        json_schema_extra={"metavar": "SECONDS"},
+    )
+    memory: float | None = contract.memory_field()
 
 
-def read_scaling(out: Path) -> list[ScalingRecord]:
-    """Return all records of a results folder, the oldest first.
-
-    Raises
-    ------
-    RecordError
-        A file is not such a record, or one of a newer version.
-    """
-    records = [
-        read_json_record(path, ScalingRecord, schema=SCHEMA, remedy=REMEDY)
-        for path in sorted((out / FOLDER).glob("*.json"))
-    ]
-    return sorted(records, key=lambda one: one.session)
+ANALYSIS = contract.Analysis(
+    name=NAME,
+    title="Scaling",
+    summary="How cost grows with the length of the window.",
+    examples=(
+        "bench analyze scaling",
+        "bench analyze scaling --models medmamba,transformer --lengths 512,1024,2048 --batch 1",
+    ),
+    options=Options,
+    record=ScalingRecord,
+    package="bench.analyses.scaling",
+)

@@ -5,6 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bench.analyses.contract import Shown
 from bench.analyses.scaling.record import (
     FIT_FROM,
     Exponent,
@@ -12,7 +13,6 @@ from bench.analyses.scaling.record import (
     ScalingCurve,
     ScalingRecord,
     fit_exponent,
-    read_scaling,
 )
 from bench.paper.names import OURS, in_paper_order, short_name
 from bench.render import style
@@ -33,22 +33,19 @@ _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 _LINES = ("-", "--", ":")
 
 
-def scaling_report(out: Path) -> tuple[list[Table], list[Figure]]:
-    """Return a table and a figure for each record of a results folder; names that would clash are numbered.
-
-    Raises
-    ------
-    RecordError
-        A record cannot be read.
-    """
-    records = read_scaling(out)
-    names = [f"scaling-{one.dataset}-{one.environment.device}" for one in records]
+def report(_out: Path, records: Sequence[ScalingRecord]) -> Shown:
+    """Return a table and a figure for each record, the oldest first; names that would clash are numbered."""
+    records = sorted(records, key=lambda record: record.session)
+    names = [f"scaling-{record.dataset}-{record.environment.device}" for record in records]
     numbered = [
         name if names.count(name) == 1 else f"{name}-{names[: position + 1].count(name)}"
         for position, name in enumerate(names)
     ]
     named = list(zip(records, numbered, strict=True))
-    return [scaling_table(*one) for one in named], [scaling_figure(*one) for one in named]
+    return Shown(
+        [scaling_table(record, name) for record, name in named],
+        [scaling_figure(record, name) for record, name in named],
+    )
 
 
 def scaling_table(record: ScalingRecord, name: str) -> Table:

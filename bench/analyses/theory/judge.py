@@ -5,9 +5,15 @@ Where a check was made on several datasets, those that may be set against the pa
 
 from collections.abc import Sequence
 
-from bench.analyses.theory.record import Check, TheoryRecord
-from bench.paper.claims import Claim, Ruling
+from bench.analyses.theory.record import NAME, Check, TheoryRecord
+from bench.paper.claims import Claim, RecordJudge, Ruling
 from bench.paper.rulings import comparison_ruling, void_ruling
+from bench.studies.suite import Suite
+
+
+def judges(records: Sequence[TheoryRecord], _suite: Suite | None) -> dict[str, RecordJudge]:
+    """Return the judge of the propositions."""
+    return {NAME: TheoryJudge(records)}
 
 
 class TheoryJudge:

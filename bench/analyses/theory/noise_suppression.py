@@ -22,7 +22,7 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from bench.analyses.analysed import AnalysedCells
+from bench.analyses.analysed_cells import AnalysedCells
 from bench.analyses.theory.record import Check, Curve, verdict
 from bench.train.part import Part
 

@@ -1,18 +1,21 @@
 """The record of the paper's propositions put to the test: for each what was checked, on what, and what came out."""
 
+from collections.abc import Sequence
 from typing import Literal
 
 from pydantic import Field
 
-from bench.analyses.analysed import AnalysedCells
-from bench.analyses.analysis_record import AnalysisRecord, Part
+from bench.analyses import contract
+from bench.analyses.analysed_cells import AnalysedCells
+from bench.analyses.analysis_record import AnalysisRecord
+from bench.results.frozen_model import FrozenModel
 
 NAME = "theory"
 
 Verdict = Literal["holds", "does not hold here", "not checked"]
 
 
-class Curve(Part):
+class Curve(FrozenModel):
     """One line of a check's figure. ``low`` and ``high`` are empty, or bounds for each point."""
 
     panel: str
@@ -23,7 +26,7 @@ class Curve(Part):
     high: tuple[float, ...] = ()
 
 
-class Check(Part):
+class Check(FrozenModel):
     """One checked statement. ``values`` holds the numbers that ``result`` is a sentence of.
 
     ``number`` is the paper's statement, 1 to 5 in its order, with a letter where a statement has several; ``about``
@@ -54,6 +57,36 @@ class TheoryRecord(AnalysisRecord):
     seed: int
     checks: tuple[Check, ...]
     cells: tuple[AnalysedCells, ...] = ()
+
+    @property
+    def stem(self) -> str:
+        """Name of its file, of which there is one."""
+        return NAME
+
+    @property
+    def analysed(self) -> Sequence[AnalysedCells]:
+        """The trained cells that it is of."""
+        return self.cells
+
+
+class Options(contract.CellOptions):
+    """What ``bench analyze theory`` asks for."""
+
+    datasets: str | None = Field(
+        default=None, description="Of the trained cells. [default: all on which the model is trained]"
+    )
+    models: str = Field(default="medmamba", description="MedMamba or a variant that mixes channels.")
+
+
+ANALYSIS = contract.Analysis(
+    name=NAME,
+    title="Propositions",
+    summary="The paper's propositions, put to the test; the first needs trained cells, the others none.",
+    examples=("bench analyze theory", "bench analyze theory --datasets ptb-xl --data DIR --out results"),
+    options=Options,
+    record=TheoryRecord,
+    package="bench.analyses.theory",
+)
 
 
 def verdict(holds: bool) -> Verdict:

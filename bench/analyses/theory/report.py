@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from bench.analyses.analysis_record import read_analyses
+from bench.analyses.contract import Shown
 from bench.analyses.theory.figures import draw
 from bench.analyses.theory.record import NAME, Check, TheoryRecord
 from bench.paper.names import short_name
@@ -22,18 +22,13 @@ _TITLES = {
 }
 
 
-def theory_report(out: Path) -> tuple[list[Table], list[Figure]]:
-    """Return the table and the figures of a results folder; none where nothing was checked.
-
-    Raises
-    ------
-    RecordError
-        The record cannot be read.
-    """
-    records = read_analyses(out, NAME, TheoryRecord)
-    tables = [theory_table(record) for record in records]
-    figures = [figure for record in records for figure in theory_figures(record.checks)]
-    return tables, figures
+def report(_out: Path, records: Sequence[TheoryRecord]) -> Shown:
+    """Return the table and the figures; the text says every check in full."""
+    return Shown(
+        [theory_table(record) for record in records],
+        [figure for record in records for figure in theory_figures(record.checks)],
+        "\n\n".join(map(to_text, records)),
+    )
 
 
 def to_text(record: TheoryRecord) -> str:

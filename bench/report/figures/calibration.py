@@ -18,6 +18,8 @@ from bench.studies.subject_scores import N_BINS, Reliability
 if TYPE_CHECKING:
     import matplotlib.figure
 
+NAME, POSITION = "calibration", 4
+
 
 def pooled(reliabilities: Sequence[Reliability]) -> Reliability:
     """Return the reliability of all seeds' windows together (seeds have the same windows)."""
@@ -30,7 +32,7 @@ def pooled(reliabilities: Sequence[Reliability]) -> Reliability:
     return Reliability(shares.mean(axis=0), weighted("confidence"), weighted("accuracy"))
 
 
-def calibration_figure(tested: Predicted, name: str) -> Figure | None:
+def figure(tested: Predicted, name: str) -> Figure | None:
     """Return the diagram of a dataset, or None where no model is complete."""
     study = tested.study
     data = {

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     import matplotlib.figure
     from matplotlib.axes import Axes
 
+NAME, POSITION = "confusion", 3
+
 
 @dataclass(frozen=True)
 class Matrix:
@@ -50,7 +52,7 @@ def matrices(tested: Predicted) -> list[Matrix]:
     return found
 
 
-def confusion_figure(tested: Predicted, name: str) -> Figure | None:
+def figure(tested: Predicted, name: str) -> Figure | None:
     """Return the confusion matrices of a dataset, or None where no model is complete."""
     data, study = matrices(tested), tested.study
     if not data:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     import matplotlib.figure
     from matplotlib.axes import Axes
 
+NAME, POSITION = "results", 1
+
 _SHOWN = {"accuracy": "Accuracy (%)", "f1": "Macro F1 (%)"}
 
 
@@ -62,7 +64,7 @@ def panels(tested: Predicted) -> list[Panel]:
     return result
 
 
-def results_figure(tested: Predicted, name: str) -> Figure | None:
+def figure(tested: Predicted, name: str) -> Figure | None:
     """Return the figure of a dataset, or None where no model has a score."""
     data, study = panels(tested), tested.study
     if not data[0].dots:

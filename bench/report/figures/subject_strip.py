@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import matplotlib.figure
     from matplotlib.axes import Axes
 
+NAME, POSITION = "accuracy-by-subject", 2
+
 _VECTOR_DOTS = 2000
 """With more dots than this they become an image inside the figure, which would else be megabytes."""
 
@@ -34,7 +36,7 @@ def strips(tested: Predicted) -> Strips:
     }
 
 
-def subject_figure(tested: Predicted, name: str) -> Figure | None:
+def figure(tested: Predicted, name: str) -> Figure | None:
     """Return the figure of a dataset, or None where no model is complete."""
     data, study = strips(tested), tested.study
     if not data:

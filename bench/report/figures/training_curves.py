@@ -15,7 +15,10 @@ from bench.render.figure import Figure
 from bench.results.record import Record
 from bench.studies import kinds
 from bench.studies.caption import numbers, study_setting
+from bench.studies.predicted import Predicted
 from bench.studies.suite import Study
+
+NAME, POSITION = "curves", 5
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -59,8 +62,9 @@ def curves(records: Sequence[Record]) -> Curves:
     return result
 
 
-def curves_figure(study: Study, name: str) -> Figure | None:
+def figure(tested: Predicted, name: str) -> Figure | None:
     """Return the training curves of a dataset, or None where no record has a history."""
+    study = tested.study
     data = {model: found for model, group in study.groups.items() if (found := curves(group.records))}
     if not data:
         return None

@@ -7,26 +7,26 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from bench.analyses.analysis_record import read_analyses
+from bench.analyses import store
 from bench.analyses.arrays import read_arrays
 from bench.analyses.channel_mixing.compute import (
     ClassMatrices,
+    analyse_cells,
     class_matrices,
     frobenius_distance,
     mean_of_pairs,
     mixing_layer,
-    run,
     seed_mixing,
     untrained_layer,
     window_correlations,
 )
-from bench.analyses.channel_mixing.record import NAME, ChannelMixingRecord
+from bench.analyses.channel_mixing.record import ANALYSIS
 from bench.analyses.trained import load_trained
 from bench.analyses.trained import test_part as part_for_test
-from bench.cli import channel_mixing as command_module
 from bench.errors import UsageError
 from bench.models.medmamba import MedMamba
 from bench.train.part import Part
+from tests.analyses.contexts import context_for
 from tests.analyses.test_commands import SUFFIXES, invoke, written
 from tests.fixtures.trained_cells import Trained
 
@@ -126,17 +126,19 @@ def folder(trained: Trained, tmp_path: Path) -> Path:
 
 def test_record_of_trained_cells_is_of_their_own_layers(folder: Path, trained: Trained) -> None:
     records = trained.with_dropout(0.1)
-    record = run(folder, records, trained.data)
-    assert read_analyses(folder, NAME, ChannelMixingRecord) == [record]
+    context = context_for(ANALYSIS, folder, trained.data)
+    record = analyse_cells(context, records)
+    context.write(record)
+    assert store.read(folder, ANALYSIS) == ([record], [])
     part = part_for_test(records[1], trained.data)
     layer = mixing_layer(load_trained(folder, records[1]), "medmamba")
     expected = class_matrices(layer, part, 6)
-    arrays = read_arrays(folder, NAME, "uci-har-medmamba", record.arrays_sha256)
+    arrays = read_arrays(ANALYSIS.folder_in(folder), record.stem, record.arrays_sha256)
     np.testing.assert_array_equal(arrays["after"][1], expected.after)
     assert not np.array_equal(arrays["after"][0], arrays["after"][1])
 
 
 def test_command_prints_and_writes(folder: Path, trained: Trained) -> None:
-    done = invoke(command_module.command, "--dataset", "uci-har", "--out", folder, "--data", trained.data)
+    done = invoke("channel-mixing", "--datasets", "uci-har", "--out", folder, "--data", trained.data)
     assert "what channel mixing does to the correlations of channels" in done.output
     assert written(folder, "channel-mixing-uci-har-medmamba") == SUFFIXES

@@ -3,12 +3,14 @@ from pathlib import Path
 
 import pytest
 
+from bench.analyses import store
 from bench.analyses.efficiency.panels import panels
-from bench.analyses.efficiency.report import efficiency_report
+from bench.analyses.efficiency.record import ANALYSIS
 from bench.analyses.efficiency.tables import cost_table, ratio_table, speed_table, spread_table, three_digits
+from bench.analyses.runner import shown
 from bench.render.files import write_report
 from bench.render.table import Cell, Table
-from bench.results.efficiency_record import Condition, EfficiencyRecord, read_efficiency, write_efficiency
+from bench.results.efficiency_record import Condition, EfficiencyRecord
 from tests.analyses.efficiency.efficiency_records import make_condition, make_record, make_session
 
 RATIO = "panel 1: ADFTD, script, cpu, batch 256"
@@ -27,39 +29,39 @@ def note(table: Table, one: Cell) -> str:
 def test_record_survives_the_disk(tmp_path: Path) -> None:
     records = make_session()[:2]
     for record in records:
-        write_efficiency(tmp_path, record)
-    assert read_efficiency(tmp_path) == (records, [])
+        store.write(tmp_path, ANALYSIS, record)
+    assert store.read(tmp_path, ANALYSIS) == (records, [])
 
 
 def test_sessions_of_one_key_stay_side_by_side(tmp_path: Path) -> None:
     """A ratio needs both models of one session, also when one of them was measured again since."""
     sessions = ["2026-01-01", "2026-02-01"]
     for session in sessions:
-        write_efficiency(tmp_path, make_record("medmamba", (make_condition(3200),), session=session))
-    records, _ = read_efficiency(tmp_path)
+        store.write(tmp_path, ANALYSIS, make_record("medmamba", (make_condition(3200),), session=session))
+    records, _ = store.read(tmp_path, ANALYSIS)
     assert [one.session for one in records] == sessions
 
 
 def test_damaged_record_is_named_and_the_rest_read(tmp_path: Path) -> None:
-    path = write_efficiency(tmp_path, make_session()[0])
+    path = store.write(tmp_path, ANALYSIS, make_session()[0])
     path.with_name("broken.json").write_text("{", encoding="utf-8")
-    records, damaged = read_efficiency(tmp_path)
+    records, damaged = store.read(tmp_path, ANALYSIS)
     assert len(records) == 1
     assert "broken.json" in str(damaged[0])
 
 
 def test_newer_schema_is_not_guessed_at(tmp_path: Path) -> None:
-    path = write_efficiency(tmp_path, make_session()[0])
+    path = store.write(tmp_path, ANALYSIS, make_session()[0])
     path.write_text(path.read_text().replace('"schema": 1', '"schema": 2'), encoding="utf-8")
-    _, damaged = read_efficiency(tmp_path)
+    _, damaged = store.read(tmp_path, ANALYSIS)
     assert "schema 2 is newer" in str(damaged[0])
 
 
 def test_devices_have_tables_of_their_own(tmp_path: Path) -> None:
     on_cuda = [one.model_copy(update={"key": "1" * 64}) for one in make_session(device="cuda", factor=20)]
     for record in (*make_session(), *on_cuda):
-        write_efficiency(tmp_path, record)
-    tables = {one.name: one for one in efficiency_report(tmp_path).tables}
+        store.write(tmp_path, ANALYSIS, record)
+    tables = {one.name: one for one in shown(ANALYSIS, tmp_path, print).tables}
     headings = {
         name: [block.heading for block in table.blocks]
         for name, table in tables.items()
@@ -274,8 +276,8 @@ def test_three_digits_count(value: float, shown: str) -> None:
 
 def test_report_writes_tables_figures_and_captions(tmp_path: Path) -> None:
     for record in make_session():
-        write_efficiency(tmp_path, record)
-    report = efficiency_report(tmp_path)
+        store.write(tmp_path, ANALYSIS, record)
+    report = shown(ANALYSIS, tmp_path, print)
     files = write_report(report.tables, report.figures, tmp_path / "report")
     assert {path.name for path in files} >= {
         "efficiency-cost.tex",
@@ -290,7 +292,7 @@ def test_report_writes_tables_figures_and_captions(tmp_path: Path) -> None:
 
 
 def test_folder_without_records_has_an_empty_report(tmp_path: Path) -> None:
-    assert efficiency_report(tmp_path).tables == ()
+    assert shown(ANALYSIS, tmp_path, print).tables == ()
 
 
 def test_panels_do_not_mix_threads() -> None:

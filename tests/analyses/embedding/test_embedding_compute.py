@@ -6,24 +6,24 @@ import numpy as np
 import pytest
 import torch
 
-from bench.analyses.analysis_record import read_analyses
+from bench.analyses import store
 from bench.analyses.embedding.compute import (
+    analyse_cells,
     constant_from_others,
     draw_windows,
     features_of,
     make_map,
     neighbour_accuracy,
     perplexity_for,
-    run,
     silhouette,
 )
-from bench.analyses.embedding.record import NAME, EmbeddingRecord
+from bench.analyses.embedding.record import ANALYSIS
 from bench.analyses.trained import load_trained
 from bench.analyses.trained import test_part as part_for_test
-from bench.cli import embedding as command_module
 from bench.errors import RecordError
 from bench.train.evaluate import predict
 from bench.train.part import Part
+from tests.analyses.contexts import context_for
 from tests.analyses.test_commands import invoke, written
 from tests.fixtures.trained_cells import Trained
 
@@ -125,8 +125,10 @@ def folder(trained: Trained, tmp_path: Path) -> Path:
 
 
 def test_record_survives_its_file_and_has_a_number_per_seed(folder: Path, trained: Trained) -> None:
-    record = run(folder, trained.with_dropout(0.1), trained.data, n_windows=60)
-    assert read_analyses(folder, NAME, EmbeddingRecord) == [record]
+    context = context_for(ANALYSIS, folder, trained.data)
+    record = analyse_cells(context, trained.with_dropout(0.1), 60)
+    context.write(record)
+    assert store.read(folder, ANALYSIS) == ([record], [])
     assert [one.seed for one in record.seeds] == [41, 42]
     assert record.n_features == 16
     assert record.n_windows <= 60
@@ -146,12 +148,12 @@ def test_equal_features_are_refused(folder: Path, trained: Trained, monkeypatch:
         "bench.analyses.embedding.compute.features_of", lambda _m, part, _s: np.ones((len(part), 3))
     )
     with pytest.raises(RecordError, match="seed 41, gives all windows the same features"):
-        run(folder, trained.with_dropout(0.1), trained.data, n_windows=60)
+        analyse_cells(context_for(ANALYSIS, folder, trained.data), trained.with_dropout(0.1), 60)
 
 
 def test_command_prints_and_writes(folder: Path, trained: Trained) -> None:
     done = invoke(
-        command_module.command,
+        "embedding",
         *("--models", "medmamba", "--datasets", "uci-har", "--out", folder, "--data", trained.data),
         *("--windows", 60),
     )

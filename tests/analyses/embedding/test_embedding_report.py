@@ -5,10 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bench.analyses.analysis_record import write_analysis
+from bench.analyses import store
 from bench.analyses.arrays import write_arrays
-from bench.analyses.embedding.record import NAME, EmbeddingRecord, SeedEmbedding
-from bench.analyses.embedding.report import clusters_by, embedding_report, embedding_table
+from bench.analyses.contract import Shown
+from bench.analyses.embedding.record import ANALYSIS, EmbeddingRecord, SeedEmbedding
+from bench.analyses.embedding.report import clusters_by, embedding_table
+from bench.analyses.runner import shown
 from bench.render.style import figure_style
 from tests.analyses.analysed_cells import analysed
 
@@ -47,10 +49,12 @@ def record_of(out: Path, *seeds: SeedEmbedding) -> EmbeddingRecord:
         map_seed=41,
         seeds=seeds or (seed_embedding(41, 0.1, 0.3), seed_embedding(42, 0.1, 0.2)),
         arrays_sha256=write_arrays(
-            out, NAME, "ptb-medmamba", {"position": position, "label": labels, "subject": subjects}
+            ANALYSIS.folder_in(out),
+            "ptb-medmamba",
+            {"position": position, "label": labels, "subject": subjects},
         ),
     )
-    write_analysis(out, NAME, "ptb-medmamba", record)
+    store.write(out, ANALYSIS, record)
     return record
 
 
@@ -78,14 +82,14 @@ def test_table_has_means_and_what_a_constant_guess_gets(tmp_path: Path) -> None:
 
 def test_maps_are_captioned_with_perplexity_and_seed(tmp_path: Path) -> None:
     record_of(tmp_path)
-    _, (by_class, by_subject) = embedding_report(tmp_path)
+    by_class, by_subject = shown(ANALYSIS, tmp_path, print).figures
     assert "perplexity 7.5, seed 41, after PCA to 8" in by_class.caption
     assert "the others are grey" in by_subject.caption
 
 
 def test_maps_name_the_classes_or_the_first_subjects(tmp_path: Path) -> None:
     record_of(tmp_path)
-    _, figures = embedding_report(tmp_path)
+    figures = shown(ANALYSIS, tmp_path, print).figures
     names = []
     with figure_style():
         for one in figures:
@@ -97,4 +101,4 @@ def test_maps_name_the_classes_or_the_first_subjects(tmp_path: Path) -> None:
 
 
 def test_nothing_analysed_is_no_report(tmp_path: Path) -> None:
-    assert embedding_report(tmp_path) == ([], [])
+    assert shown(ANALYSIS, tmp_path, print) == Shown()

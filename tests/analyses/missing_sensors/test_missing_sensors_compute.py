@@ -2,6 +2,7 @@
 
 import itertools
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -9,30 +10,32 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench.analyses.analysed import AnalysedCells
+from bench.analyses import store
+from bench.analyses.analysed_cells import AnalysedCells
 from bench.analyses.missing_sensors.compute import (
-    Settings,
+    analyse_cells,
     draw_missing,
     numbers_missing,
-    run,
     without_channels,
 )
-from bench.analyses.missing_sensors.record import (
-    MissingSensorsRecord,
-    read_missing_sensors,
-    write_missing_sensors,
-)
+from bench.analyses.missing_sensors.record import ANALYSIS, MissingSensorsRecord, Options
 from bench.errors import DataError, UsageError
 from bench.plan.request import make_request
+from bench.results.record import Record
 from bench.train.part import Part
+from tests.analyses.contexts import context_for
 from tests.fixtures.trained_cells import Trained
 
-SMALL = Settings(n_windows=40, n_draws=3)
+SMALL = Options(windows=40, draws=3, device="cpu")
+
+
+def measured(trained: Trained, records: Sequence[Record], options: Options = SMALL) -> MissingSensorsRecord:
+    return analyse_cells(context_for(ANALYSIS, trained.out, trained.data), records, options)
 
 
 @pytest.fixture(scope="session")
 def record(trained: Trained) -> MissingSensorsRecord:
-    return run(trained.out, trained.records, trained.data, SMALL, lambda _: None)
+    return measured(trained, trained.records)
 
 
 @given(st.integers(2, 64))
@@ -85,9 +88,7 @@ def test_every_cell_is_measured_with_the_same_draws(record: MissingSensorsRecord
 
 
 def test_with_nothing_missing_it_is_the_recorded_score(trained: Trained) -> None:
-    whole = run(
-        trained.out, trained.records[:1], trained.data, Settings(n_windows=10_000, n_draws=1), lambda _: None
-    )
+    whole = measured(trained, trained.records[:1], Options(windows=10_000, draws=1, device="cpu"))
     metrics = trained.records[0].metrics
     assert metrics is not None
     assert whole.groups[0].cells[0].with_missing(0) == pytest.approx(metrics.test.f1)
@@ -119,7 +120,7 @@ def settings_of(command: str) -> list[dict[str, object]]:
 
 def test_what_lacks_is_named_with_the_command_that_pairs_it(trained: Trained) -> None:
     records = trained.with_dropout(0.1)
-    (line,) = run(trained.out, records, trained.data, SMALL, lambda _: None).lacking
+    (line,) = measured(trained, records).lacking
     what, _, command = line.partition(": ")
     assert what == "no cell of medmamba without channel dropout"
     planned = settings_of(command)
@@ -138,9 +139,9 @@ def test_cells_of_different_splits_are_refused(trained: Trained) -> None:
     settings = {**first.settings, "data": {**first.settings["data"], "split_seed": 7}}
     other = first.model_copy(update={"settings": settings})
     with pytest.raises(DataError, match="tested on different windows: split_seed 41 and 7"):
-        run(trained.out, [first, other], trained.data, SMALL, lambda _: None)
+        measured(trained, [first, other])
 
 
 def test_record_survives_its_file(record: MissingSensorsRecord, tmp_path: Path) -> None:
-    write_missing_sensors(tmp_path, record)
-    assert read_missing_sensors(tmp_path) == [record]
+    store.write(tmp_path, ANALYSIS, record)
+    assert store.read(tmp_path, ANALYSIS) == ([record], [])

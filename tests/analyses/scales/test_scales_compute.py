@@ -7,7 +7,8 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from bench.analyses.scales.compute import Settings, bands, descriptors, f1_with, run, stem_kernels
+from bench.analyses import store
+from bench.analyses.scales.compute import analyse_cells, bands, descriptors, f1_with, stem_kernels
 from bench.analyses.scales.frequency_response import (
     fft_length,
     frequencies,
@@ -15,17 +16,20 @@ from bench.analyses.scales.frequency_response import (
     relative_gain,
     response,
 )
-from bench.analyses.scales.record import Band, ScalesRecord, read_scales, write_scales
+from bench.analyses.scales.record import ANALYSIS, Band, Options, ScalesRecord
 from bench.analyses.trained import load_trained, test_part
 from bench.errors import UsageError
 from bench.models.medmamba import MedMamba, PatchEmbedding
 from bench.train.scores import macro_f1
+from tests.analyses.contexts import context_for
 from tests.fixtures.trained_cells import Trained, train
+
+OPTIONS = Options(device="cpu")
 
 
 @pytest.fixture(scope="session")
 def record(trained: Trained) -> ScalesRecord:
-    return run(trained.out, trained.with_dropout(0.1), trained.data, Settings(), lambda _: None)
+    return analyse_cells(context_for(ANALYSIS, trained.out, trained.data), trained.with_dropout(0.1), OPTIONS)
 
 
 def test_frequencies_reach_half_the_rate() -> None:
@@ -141,10 +145,18 @@ def test_f1_of_all_branches_is_the_recorded_score(record: ScalesRecord, trained:
 
 def test_model_without_branches_is_refused(trained: Trained, tmp_path: Path) -> None:
     (cell,) = train(tmp_path, trained.data, "patchtst", seeds="41")
-    with pytest.raises(UsageError, match="--model patchtst: it has no strided branches"):
-        run(tmp_path, [cell], trained.data, Settings(), lambda _: None)
+    with pytest.raises(UsageError, match="--models patchtst: it has no strided branches"):
+        analyse_cells(context_for(ANALYSIS, tmp_path, trained.data), [cell], OPTIONS)
 
 
 def test_record_survives_its_file(record: ScalesRecord, trained: Trained) -> None:
-    write_scales(trained.out, record)
-    assert read_scales(trained.out) == [record]
+    store.write(trained.out, ANALYSIS, record)
+    assert store.read(trained.out, ANALYSIS) == ([record], [])
+
+
+def test_a_record_replaces_the_file_of_an_older_name(record: ScalesRecord, tmp_path: Path) -> None:
+    path = store.write(tmp_path, ANALYSIS, record)
+    older = path.rename(path.with_name("medmamba-uci-har.json"))
+    store.write(tmp_path, ANALYSIS, record)
+    assert not older.exists()
+    assert store.read(tmp_path, ANALYSIS) == ([record], [])

@@ -5,19 +5,19 @@ from pathlib import Path
 import matplotlib.figure
 import pytest
 
+from bench.analyses import store
+from bench.analyses.runner import shown
 from bench.analyses.scaling import compute as scaling
 from bench.analyses.scaling.compute import ScalingPlan, measure_scaling
 from bench.analyses.scaling.record import (
+    ANALYSIS,
     ScalingCurve,
     ScalingPoint,
     ScalingRecord,
     fit_exponent,
-    read_scaling,
     scaling_key,
-    write_scaling,
 )
-from bench.analyses.scaling.report import draw, line_look, scaling_figure, scaling_report, scaling_table
-from bench.errors import RecordError
+from bench.analyses.scaling.report import draw, line_look, scaling_figure, scaling_table
 from bench.measure import keeping
 from bench.measure.child import Loaded
 from bench.measure.probe import Probe
@@ -204,18 +204,19 @@ def test_smaller_run_leaves_the_larger_one_and_both_are_shown(tmp_path: Path) ->
     larger = make_record(make_curve("medmamba", float), make_curve("transformer", float))
     smaller = make_record(make_curve("medmamba", float)).model_copy(update={"key": "1" * 64})
     for record in (larger, smaller):
-        write_scaling(tmp_path, record)
-    assert {record.key for record in read_scaling(tmp_path)} == {larger.key, smaller.key}
-    tables, figures = scaling_report(tmp_path)
+        store.write(tmp_path, ANALYSIS, record)
+    assert {record.key for record in store.read(tmp_path, ANALYSIS)[0]} == {larger.key, smaller.key}
+    found = shown(ANALYSIS, tmp_path, print)
+    tables, figures = found.tables, found.figures
     assert {one.name for one in tables} == {one.name for one in figures}
     assert sorted(one.name for one in tables) == ["scaling-adftd-cpu-1", "scaling-adftd-cpu-2"]
 
 
 def test_newer_schema_is_not_guessed_at(tmp_path: Path) -> None:
-    path = write_scaling(tmp_path, make_record(make_curve("medmamba", float)))
+    path = store.write(tmp_path, ANALYSIS, make_record(make_curve("medmamba", float)))
     path.write_text(path.read_text().replace('"schema": 1', '"schema": 2'), encoding="utf-8")
-    with pytest.raises(RecordError, match="schema 2 is newer than this version's 1; upgrade"):
-        read_scaling(tmp_path)
+    _, (error,) = store.read(tmp_path, ANALYSIS)
+    assert "schema 2 is newer than this version's 1; upgrade" in str(error)
 
 
 def test_table_shows_exponents_and_where_a_model_stopped() -> None:

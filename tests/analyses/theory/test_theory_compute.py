@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from bench.analyses.analysis_record import read_analyses
+from bench.analyses import store
 from bench.analyses.theory import compute as theory
 from bench.analyses.theory import optimal_mixer
-from bench.analyses.theory.record import NAME, Check, TheoryRecord
-from bench.cli import theory as command_module
+from bench.analyses.theory.record import ANALYSIS, Check
 from bench.models.medmamba import MedMamba
 from bench.results.record import Record
+from tests.analyses.contexts import context_for
 from tests.analyses.test_commands import invoke, written
 from tests.fixtures.trained_cells import Trained
 
@@ -32,7 +32,7 @@ def folder(trained: Trained, tmp_path: Path) -> Path:
 
 
 def test_without_trained_cells_the_first_is_not_checked(tmp_path: Path) -> None:
-    record = theory.run(tmp_path, [], lambda _: None)
+    record = theory.check_all(context_for(ANALYSIS, tmp_path, tmp_path), [])
     first = record.checks[0]
     assert (first.number, first.verdict) == ("1a", "not checked")
     assert "no trained model with channel mixing" in first.result
@@ -40,9 +40,10 @@ def test_without_trained_cells_the_first_is_not_checked(tmp_path: Path) -> None:
 
 
 def test_trained_cells_are_looked_at_and_bring_their_covariances(folder: Path, trained: Trained) -> None:
-    cells = theory.Trained(trained.with_dropout(0.1), trained.data)
-    record = theory.run(folder, [cells], lambda _: None)
-    assert read_analyses(folder, NAME, TheoryRecord) == [record]
+    context = context_for(ANALYSIS, folder, trained.data)
+    record = theory.check_all(context, [trained.with_dropout(0.1)])
+    context.write(record)
+    assert store.read(folder, ANALYSIS) == ([record], [])
     first, _, third = record.checks[:3]
     assert (first.about, first.verdict) == ("uci-har", "does not hold here")
     assert "seeds 41, 42" in first.on
@@ -59,8 +60,8 @@ def test_one_channel_is_not_checked_and_stops_nothing(
     folder: Path, trained: Trained, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(theory, "load_trained", lambda *_: MedMamba(n_channels=1, n_times=64, n_classes=2))
-    cells = theory.Trained(one_channel(trained.with_dropout(0.1)), trained.data)
-    first, second, third = theory.run(folder, [cells], lambda _: None).checks[:3]
+    context = context_for(ANALYSIS, folder, trained.data)
+    first, second, third = theory.check_all(context, [one_channel(trained.with_dropout(0.1))]).checks[:3]
     assert (first.number, first.about, first.verdict) == ("1a", "uci-har", "not checked")
     assert "one channel" in first.result
     assert second.verdict == "holds"
@@ -68,7 +69,7 @@ def test_one_channel_is_not_checked_and_stops_nothing(
 
 
 def test_command_prints_every_part_of_every_check(folder: Path, trained: Trained) -> None:
-    done = invoke(command_module.command, "--out", folder, "--data", trained.data)
+    done = invoke("theory", "--out", folder, "--data", trained.data)
     for word in ("claim ", "checked ", "on ", "result ", "verdict "):
         assert done.output.count(f"\n  {word}") == 8
     assert written(folder, "theory") == {".tex", ".md", ".csv", ".json"}

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from bench.analyses.analysis_record import write_analysis
-from bench.analyses.theory.record import NAME, Check, Curve, TheoryRecord, verdict
-from bench.analyses.theory.report import theory_figures, theory_report, theory_table, to_text
+from bench.analyses import store
+from bench.analyses.runner import shown
+from bench.analyses.theory.record import ANALYSIS, Check, Curve, TheoryRecord, verdict
+from bench.analyses.theory.report import theory_figures, theory_table, to_text
 from bench.render.style import figure_style
 from tests.analyses.analysed_cells import analysed
 
@@ -93,8 +94,9 @@ def test_read_outs_are_named_on_the_axis() -> None:
 
 
 def test_report_reads_the_record(tmp_path: Path) -> None:
-    write_analysis(tmp_path, NAME, NAME, record_of(check("4", LINE)))
-    tables, figures = theory_report(tmp_path)
+    store.write(tmp_path, ANALYSIS, record_of(check("4", LINE)))
+    found = shown(ANALYSIS, tmp_path, print)
+    tables, figures = found.tables, found.figures
     assert ([one.name for one in tables], [one.name for one in figures]) == (["theory"], ["theory-4"])
 
 

@@ -1,17 +1,14 @@
 """Which trained cells an analysis looked at: the part of its record that its caption is made from."""
 
-import json
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
 
-from bench.analyses.analysis_record import Part
+from bench.results.frozen_model import FrozenModel
 from bench.results.record import DataDescription, Record
 from bench.studies.aggregate import Condition
 from bench.studies.comparability import void_reason
 
 
-class AnalysedCells(Part):
+class AnalysedCells(FrozenModel):
     """Cells of one model on one dataset that differ in the seed alone. ``changes`` is what a preset or a user set."""
 
     model: str
@@ -42,26 +39,6 @@ class AnalysedCells(Part):
         )
 
 
-def read_analysed(out: Path, name: str) -> list[AnalysedCells]:
-    """Return the cells that the records of an analysis are of, wherever those keep them; none where it was not run.
-
-    A record that cannot be read has none: who reads it as what it is says why.
-    """
-    found: list[AnalysedCells] = []
-    for path in sorted((out / "analyses" / name).glob("*.json")):
-        try:
-            _collect(json.loads(path.read_text(encoding="utf-8")), found)
-        except ValueError:
-            continue
-    return found
-
-
-def _collect(node: Any, found: list[AnalysedCells]) -> None:
-    if isinstance(node, dict):
-        if node.keys() == AnalysedCells.model_fields.keys():
-            found.append(AnalysedCells.model_validate(node))
-            return
-        node = list(node.values())
-    if isinstance(node, list):
-        for one in node:
-            _collect(one, found)
+def stem_of(cells: AnalysedCells) -> str:
+    """Return the name of the file of a record that is of these cells: dataset and model."""
+    return f"{cells.dataset}-{cells.model}"

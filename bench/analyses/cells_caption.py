@@ -1,6 +1,6 @@
 """What captions say of the trained cells that an analysis looked at."""
 
-from bench.analyses.analysed import AnalysedCells
+from bench.analyses.analysed_cells import AnalysedCells
 from bench.paper.names import short_name
 from bench.results.record import DataDescription
 from bench.studies import kinds

@@ -1,0 +1,40 @@
+"""Runs one analysis: its records are written as they are finished, and what they say is returned."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from bench.analyses.context import Context
+from bench.analyses.contract import Analysis, Options, Say, Shown
+from bench.analyses.store import read
+from bench.results.store import require_writable
+
+
+def analyse(
+    analysis: Analysis,
+    options: Options,
+    *,
+    out: Path,
+    data: Path | None,
+    default_data: Path,
+    say: Say,
+    written: Callable[[Path], object] = lambda _: None,
+) -> None:
+    """Run an analysis on a results folder; see `Context` for the arguments.
+
+    Raises
+    ------
+    RecordError
+        The results folder cannot be written to, or a trained cell that is needed is not there.
+    BenchError
+        Whatever else the analysis cannot do with what it was given.
+    """
+    require_writable(out)
+    analysis.run(Context(analysis, out, data, default_data, say, written), options)
+
+
+def shown(analysis: Analysis, out: Path, say: Say) -> Shown:
+    """Return what all records of an analysis say; damaged ones are left out and told."""
+    records, damaged = read(out, analysis)
+    for error in damaged:
+        say(f"left out: {error}")
+    return analysis.report(out, records) if records else Shown()

@@ -1,0 +1,94 @@
+"""The sections that ``bench efficiency`` and ``bench analyze`` fill, or the commands that would fill them."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bench.analyses import store
+from bench.analyses.analysed_cells import AnalysedCells
+from bench.analyses.contract import Analysis
+from bench.analyses.registry import analyses
+from bench.errors import BenchError
+from bench.report.section import Section
+from bench.results.record import Environment, Record
+from bench.studies.aggregate import Condition, label_of
+
+
+@dataclass(frozen=True)
+class Analysed:
+    """Sections, the records for them that could not be read, and where those that could were measured."""
+
+    sections: tuple[Section, ...]
+    damaged: tuple[BenchError, ...] = ()
+    environments: tuple[Environment, ...] = ()
+
+
+def analysis_sections(out: Path, records: Sequence[Record]) -> Analysed:
+    """Return a section for each analysis that was run, and one that names the commands of the others.
+
+    An analysis of cells that are not the latest of the ``records`` is said to be of other cells.
+    """
+    sections: list[Section] = []
+    damaged: list[BenchError] = []
+    environments: list[Environment] = []
+    not_run: list[str] = []
+    for analysis in analyses().values():
+        found, unreadable = store.read(out, analysis)
+        damaged += unreadable
+        environments += [record.environment for record in found if hasattr(record, "environment")]
+        if not found:
+            not_run += [] if unreadable else [command_of(analysis)]
+            continue
+        try:
+            sections.append(_section(analysis, out, found, records))
+        except BenchError as error:
+            damaged.append(error)
+    sections += [_of_unknown(name) for name in _unknown(out)]
+    if not_run:
+        sections.append(Section("analyses", "Analyses not run", f"{', '.join(not_run)}."))
+    return Analysed(tuple(sections), tuple(damaged), tuple(environments))
+
+
+def command_of(analysis: Analysis) -> str:
+    """Return the command that runs an analysis."""
+    return analysis.examples[0] if analysis.folder else f"bench analyze {analysis.name}"
+
+
+def _section(analysis: Analysis, out: Path, found: Sequence[Any], records: Sequence[Record]) -> Section:
+    shown = analysis.report(out, found)
+    intro = f"{analysis.summary} By {command_of(analysis)}."
+    old = outdated_cells((cells for record in found for cells in record.analysed), records)
+    if old:
+        intro += (
+            f" Of cells that are no longer the latest ({', '.join(old)}): run {command_of(analysis)} again."
+        )
+    name = f"analysis-{analysis.name}"
+    return Section(name, analysis.title, intro, tuple(shown.tables), tuple(shown.figures))
+
+
+def _unknown(out: Path) -> list[str]:
+    """Return the folders of analyses that this installation does not have."""
+    folders = sorted(path.name for path in (out / "analyses").glob("*") if path.is_dir())
+    return [name for name in folders if name not in analyses()]
+
+
+def _of_unknown(name: str) -> Section:
+    intro = f"Run; its files are in the results folder under analyses/{name}."
+    return Section(f"analysis-{name}", f"Analysis: {name}", intro)
+
+
+def outdated_cells(analysed: Iterable[AnalysedCells], records: Sequence[Record]) -> list[str]:
+    """Return the models on datasets whose analysed cells are not those that a new run would take, seed by seed."""
+    done = {record.key: record for record in records if record.is_done}
+    latest: dict[tuple[Condition, str], dict[int, Record]] = defaultdict(dict)
+    for record in sorted(done.values(), key=lambda record: record.timing.started):
+        latest[Condition.of(record), label_of(record)][record.cell.seed] = record
+    found = []
+    for cells in analysed:
+        known = [done[key] for key in cells.keys if key in done]
+        current = latest[Condition.of(known[0]), label_of(known[0])] if known else {}
+        if {record.key for record in current.values()} != set(cells.keys):
+            found.append(f"{cells.model} on {cells.dataset}")
+    return list(dict.fromkeys(found))

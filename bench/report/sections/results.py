@@ -1,0 +1,20 @@
+"""Who wins where, and the paper's two main tables."""
+
+from collections.abc import Mapping
+
+from bench.report.section import Section, present
+from bench.report.tables.headline import headline
+from bench.report.tables.paper_tables import ecg_table, eeg_table
+from bench.studies.predicted import Predicted
+from bench.studies.suite import Suite
+
+
+def results_section(suite: Suite, tested: Mapping[str, Predicted], suffix: str, recipe: str) -> Section:
+    """Return the section; ``tested`` holds the predictions by dataset."""
+    tables, figures = present(
+        headline(suite, tested, f"headline{suffix}"),
+        ecg_table(suite, f"main-ecg{suffix}"),
+        eeg_table(suite, f"main-eeg-activity{suffix}"),
+    )
+    intro = "Who wins where, by how much and how sure; then the paper's two main tables with what was measured here."
+    return Section(f"results{suffix}", f"Results{recipe}", intro, tables, figures)

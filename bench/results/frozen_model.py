@@ -1,0 +1,9 @@
+"""The base of what records are made of."""
+
+from pydantic import BaseModel, ConfigDict
+
+
+class FrozenModel(BaseModel):
+    """Immutable, and unknown fields are errors; infinities and NaN are written as null."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="null")
