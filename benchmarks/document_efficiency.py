@@ -41,7 +41,11 @@ def main() -> int:
         times.extend(map(wide_table, panels_of(options.wide)))
     page = replaced(PAGE.read_text(encoding="utf-8"), "measured-times", times)
     if options.scaling:
-        page = replaced(page, "measured-exponents", [exponent_table(record) for record in store.read(options.scaling, find("scaling"))[0]])
+        page = replaced(
+            page,
+            "measured-exponents",
+            [exponent_table(record) for record in store.read(options.scaling, find("scaling"))[0]],
+        )
     PAGE.write_text(page, encoding="utf-8")
     return 0
 

@@ -72,7 +72,7 @@ def find(cells: "Sequence[PlannedCell]", key: str) -> "PlannedCell":
     UsageError
         There is none, or more than one.
     """
-    found = [one for one in cells if one.cell is not None and one.cell.key.startswith(key)]
+    found = [cell for cell in cells if cell.cell is not None and cell.cell.key.startswith(key)]
     if len(found) != 1:
         raise UsageError(
             f"KEY {key!r}: {len(found)} prepared cells of this request have it; 'bench run --dry-run' shows them, "

@@ -36,8 +36,8 @@ def command(
     chosen = choose(
         cells,
         _known("outcome", outcomes, ENDINGS),
-        _known("model", _names(models), [one.name.model for one in cells]),
-        _known("dataset", _names(datasets), [one.name.dataset for one in cells]),
+        _known("model", _names(models), [cell.name.model for cell in cells]),
+        _known("dataset", _names(datasets), [cell.name.dataset for cell in cells]),
     )
     for one in chosen:
         click.echo(f"{one.label}  {one.ending}  {one.folder.path}")

@@ -103,7 +103,8 @@ def _show(report: "VerifyReport") -> None:
     kind = "no window could be made" if report.kind is None else report.kind
     click.echo(f"{report.dataset}: {kind} ({report.folder})")
     rows = [
-        (one.item, fill(one.expected, 40), fill(one.found, 60), marks[one.agrees]) for one in report.findings
+        (finding.item, fill(finding.expected, 40), fill(finding.found, 60), marks[finding.agrees])
+        for finding in report.findings
     ]
     click.echo(tabulate(rows, ["", "published", "found", ""], disable_numparse=True))
     for remark in report.remarks:

@@ -58,14 +58,14 @@ def show_plan(cells: list[PlannedCell], out: Path, *, jobs: int, retry_failed: b
     records, _ = read_all(out)
     place = commonest_place(records)
     costs = {} if place is None else costs_from_records(records, place)
-    width = max((len(one.settings.model) for one in cells), default=0)
+    width = max((len(cell.settings.model) for cell in cells), default=0)
     chosen = to_train(cells, retry_failed=retry_failed)
-    for one in cells:
-        settings = one.settings
-        key = one.cell.key[:12] if one.cell else "-"
-        cost = costs.get(likeness(one)) if one in chosen else None
+    for cell in cells:
+        settings = cell.settings
+        key = cell.cell.key[:12] if cell.cell else "-"
+        cost = costs.get(likeness(cell)) if cell in chosen else None
         click.echo(
-            f"{settings.model:<{width}}  {settings.dataset:<9}  seed {settings.seed}  {key:<12}  {one.status}"
+            f"{settings.model:<{width}}  {settings.dataset:<9}  seed {settings.seed}  {key:<12}  {cell.status}"
             f"{'' if cost is None else f'  {told(cost)}'}"
         )
     click.echo(counts(cells))

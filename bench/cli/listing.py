@@ -130,4 +130,4 @@ def list_settings(model: str | None) -> None:
     """
     from bench.settings.words import settings_in_words
 
-    _print([one._asdict() for one in settings_in_words(model)], as_json=False)
+    _print([word._asdict() for word in settings_in_words(model)], as_json=False)

@@ -68,7 +68,7 @@ def command(data: Path | None, out: Path | None, budget: float, **options: Any) 
         cells = cells if resources.shard is None else resources.shard.of(cells)
         found = forecast(cells, root, results, resources, budget_s=budget, say=display.say)
     click.echo(counts(cells))
-    for line in [*_kinds(found), *told_in_all([found.cost(one) for one in found.cells], resources.jobs)]:
+    for line in [*_kinds(found), *told_in_all([found.cost(cell) for cell in found.cells], resources.jobs)]:
         click.echo(line)
 
 
@@ -77,9 +77,9 @@ def _kinds(found: "Forecast") -> list[str]:
     from bench.plan.cost import likeness, told
 
     kinds: dict[str, list[PlannedCell]] = {}
-    for one in found.cells:
-        kinds.setdefault(likeness(one), []).append(one)
-    width = max((len(one.settings.model) for one in found.cells), default=0)
+    for cell in found.cells:
+        kinds.setdefault(likeness(cell), []).append(cell)
+    width = max((len(cell.settings.model) for cell in found.cells), default=0)
     text = []
     for name, cells in kinds.items():
         settings, cost = cells[0].settings, found.costs.get(name)

@@ -35,9 +35,10 @@ def command(out: Path | None, check: bool, as_json: bool) -> None:
 def _json_lines(cells: "Sequence[CellStatus]") -> list[str]:
     return [
         json.dumps(
-            one.name.model_dump() | {"state": one.state, "ending": one.ending, "folder": str(one.folder.path)}
+            cell.name.model_dump()
+            | {"state": cell.state, "ending": cell.ending, "folder": str(cell.folder.path)}
         )
-        for one in cells
+        for cell in cells
     ]
 
 
@@ -45,17 +46,19 @@ def _table(cells: "Sequence[CellStatus]") -> list[str]:
     """Return a row per dataset, then the cells that are running or failed, and what is to be said of others."""
     from bench.run.status import STATES
 
-    datasets = list(dict.fromkeys(one.name.dataset for one in cells))
+    datasets = list(dict.fromkeys(cell.name.dataset for cell in cells))
     width = max((len(name) for name in [*datasets, "dataset"]), default=0)
     lines = [f"{'dataset':<{width}}" + "".join(f"  {state:>7}" for state in STATES)]
     for name in [*datasets, "all"]:
-        counts = Counter(one.state for one in cells if name in (one.name.dataset, "all"))
+        counts = Counter(cell.state for cell in cells if name in (cell.name.dataset, "all"))
         lines.append(f"{name:<{width}}" + "".join(f"  {counts[state]:>7}" for state in STATES))
     for state in ("running", "failed"):
-        chosen = [one for one in cells if one.state == state]
+        chosen = [cell for cell in cells if cell.state == state]
         lines += [
             f"{state if state == 'running' else one.ending}: {one.label}  {one.note}".rstrip()
             for one in chosen
         ]
-    lines += [f"{one.ending}: {one.label}  {one.note}" for one in cells if one.state == "done" and one.note]
+    lines += [
+        f"{cell.ending}: {cell.label}  {cell.note}" for cell in cells if cell.state == "done" and cell.note
+    ]
     return lines

@@ -150,7 +150,7 @@ def check_features(make: Factory) -> None:
     """``features(x)`` is ``(batch, width)``, the very numbers that the last linear map reads."""
     model: Any = _build(make).eval()
     _require(callable(getattr(model, "features", None)), "there is no method features(x)")
-    linear = [one for one in model.modules() if isinstance(one, nn.Linear)]
+    linear = [module for module in model.modules() if isinstance(module, nn.Linear)]
     _require(bool(linear), "there is no nn.Linear as classifier")
     read: list[Tensor] = []
     linear[-1].register_forward_pre_hook(lambda _, inputs: read.append(inputs[0]))

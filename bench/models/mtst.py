@@ -58,7 +58,7 @@ class MTST(Classifier):
             )
             for _ in patch_lengths
         )
-        n_tokens = sum(one.n_patches for one in embeddings)
+        n_tokens = sum(embedding.n_patches for embedding in embeddings)
         self.head = ChannelHead(n_channels, n_tokens, d_model, n_classes, dropout)
 
     def features(self, x: Tensor) -> Tensor:

@@ -70,7 +70,8 @@ def _as_pattern(name: str) -> str:
     r"""Return what matches the names that a replacement such as ``layers.\1.\2`` gives, references as groups."""
     texts, references = re.split(r"\\\d", name), re.findall(r"\\(\d)", name)
     groups = (
-        f"(?P<_{one}>.+)" if one not in references[:i] else f"(?P=_{one})" for i, one in enumerate(references)
+        f"(?P<_{reference}>.+)" if reference not in references[:i] else f"(?P=_{reference})"
+        for i, reference in enumerate(references)
     )
     return "".join(re.escape(text) + group for text, group in zip(texts, [*groups, ""], strict=True))
 

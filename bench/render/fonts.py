@@ -51,8 +51,8 @@ def _reduce(source: Path, target: Path) -> None:
     with subset.load_font(source, options) as font:
         subsetter.subset(font)
         names = font["name"]
-        for one in list(names.names):
-            if one.nameID in _FAMILY_IDS:
-                names.setName(REDUCED, one.nameID, one.platformID, one.platEncID, one.langID)
+        for name in list(names.names):
+            if name.nameID in _FAMILY_IDS:
+                names.setName(REDUCED, name.nameID, name.platformID, name.platEncID, name.langID)
         with atomic_file(target) as temporary:
             subset.save_font(font, temporary, options)

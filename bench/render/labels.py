@@ -141,7 +141,7 @@ def _grown(box: Box) -> Box:
 
 def _n_covered(box: Box, discs: Sequence[Disc], lines: Sequence[Line]) -> int:
     """Return how many bubbles and lines a label would lie on."""
-    n_discs = sum(box.covers_disc(one.x, one.y, one.radius) for one in discs)
+    n_discs = sum(box.covers_disc(disc.x, disc.y, disc.radius) for disc in discs)
     return n_discs + sum(box.crosses(*line) for line in lines)
 
 
@@ -180,7 +180,7 @@ def label_points(
     extents = [text.get_window_extent(renderer) for text in texts]
     window = axes.get_window_extent(renderer)
     inside = Box(*(float(one) * to_pt for one in (window.x0, window.y0, window.x1, window.y1)))
-    sizes = [(one.width * to_pt, one.height * to_pt) for one in extents]
+    sizes = [(extent.width * to_pt, extent.height * to_pt) for extent in extents]
     boxes = place_labels(discs, sizes, inside, lines)
     to_data = axes.transData.inverted()
     for text, disc, box in zip(texts, discs, boxes, strict=True):

@@ -250,6 +250,6 @@ def _numbered(table: Table, pieces: Sequence[Table]) -> list[Table]:
     if len(pieces) < 2:
         return [table]
     return [
-        replace(one, name=f"{table.name}-{place}", title=f"{table.title} ({place} of {len(pieces)})")
-        for place, one in enumerate(pieces, start=1)
+        replace(piece, name=f"{table.name}-{place}", title=f"{table.title} ({place} of {len(pieces)})")
+        for place, piece in enumerate(pieces, start=1)
     ]

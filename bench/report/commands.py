@@ -42,8 +42,8 @@ class _Kind:
 def commands(records: Iterable[Record]) -> list[str]:
     """Return one command for all models that share recipe, dataset, preset, seeds and changed settings."""
     seeds: dict[tuple[_Kind, str], set[int]] = defaultdict(set)
-    for one in records:
-        seeds[_Kind.of(one), _spec(one)].add(one.cell.seed)
+    for record in records:
+        seeds[_Kind.of(record), _spec(record)].add(record.cell.seed)
     grids: dict[tuple[_Kind, tuple[int, ...]], list[str]] = defaultdict(list)
     for (kind, model), found in sorted(seeds.items()):
         grids[kind, tuple(sorted(found))].append(model)

@@ -98,16 +98,18 @@ def _data(records: Sequence[Record]) -> list[Answer]:
 
 
 def _code(records: Sequence[Record]) -> list[Answer]:
-    versions = {", ".join(f"{k} {v}" for k, v in sorted(one.environment.versions.items())) for one in records}
+    versions = {
+        ", ".join(f"{k} {v}" for k, v in sorted(record.environment.versions.items())) for record in records
+    }
     settings = {
-        f"{one.environment.threads} threads, {one.environment.precision}, scan backend "
-        f"{one.environment.scan_backend or 'none'}, "
-        f"{'deterministic' if one.environment.deterministic else 'not deterministic'}"
-        for one in records
+        f"{record.environment.threads} threads, {record.environment.precision}, scan backend "
+        f"{record.environment.scan_backend or 'none'}, "
+        f"{'deterministic' if record.environment.deterministic else 'not deterministic'}"
+        for record in records
     }
     return [
         Answer("Libraries", tuple(sorted(versions))),
-        Answer("Platform", tuple(sorted({one.environment.platform for one in records}))),
+        Answer("Platform", tuple(sorted({record.environment.platform for record in records}))),
         Answer("Execution", tuple(sorted(settings))),
     ]
 
@@ -115,7 +117,7 @@ def _code(records: Sequence[Record]) -> list[Answer]:
 def _experiments(records: Sequence[Record]) -> list[Answer]:
     return [
         Answer("Commands that give these cells (DIR: the folder of the datasets)", tuple(commands(records))),
-        Answer("Seeds", (numbers(sorted({one.cell.seed for one in records})),)),
+        Answer("Seeds", (numbers(sorted({record.cell.seed for record in records})),)),
         Answer("Changed settings", _changes(records)),
         Answer(
             "Choice of hyperparameters",
@@ -136,14 +138,14 @@ def _experiments(records: Sequence[Record]) -> list[Answer]:
 
 
 def _changes(records: Sequence[Record]) -> tuple[str, ...]:
-    changed = Counter(text for one in records for text in changed_settings(one))
+    changed = Counter(text for record in records for text in changed_settings(record))
     return tuple(f"{text}: {number} cells" for text, number in sorted(changed.items())) or ("none",)
 
 
 def _compute(records: Sequence[Record]) -> list[Answer]:
-    hours = sum(one.whole_time_s for one in records) / 3600
-    peak = max((one.peak_memory_bytes or 0 for one in records), default=0)
-    slowest = max(records, key=lambda one: one.whole_time_s)
+    hours = sum(record.whole_time_s for record in records) / 3600
+    peak = max((record.peak_memory_bytes or 0 for record in records), default=0)
+    slowest = max(records, key=lambda record: record.whole_time_s)
     cell = slowest.cell
     return [
         Answer("Machines", (devices(records),)),
@@ -158,9 +160,9 @@ def _compute(records: Sequence[Record]) -> list[Answer]:
 
 def _missing(contents: Contents) -> list[Answer]:
     failed = [
-        f"{one.cell.model} / {one.cell.dataset} / seed {one.cell.seed}: {one.outcome}"
-        for one in contents.records
-        if not one.is_done
+        f"{record.cell.model} / {record.cell.dataset} / seed {record.cell.seed}: {record.outcome}"
+        for record in contents.records
+        if not record.is_done
     ]
     lacking = tuple(f"{fact.label}: {fact.text}" for fact in coverage(contents.suites))
     return [

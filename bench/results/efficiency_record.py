@@ -95,9 +95,9 @@ class EfficiencyRecord(FrozenModel):
 
     def condition(self, mode: Mode, batch_asked: int) -> Condition | None:
         """Return the condition of a workload, or None where it was not asked for."""
-        for one in self.conditions:
-            if (one.mode, one.batch_asked) == (mode, batch_asked):
-                return one
+        for condition in self.conditions:
+            if (condition.mode, condition.batch_asked) == (mode, batch_asked):
+                return condition
         return None
 
 

@@ -68,9 +68,9 @@ def _values(field: FieldInfo) -> str:
 def _kinds(annotation: Any) -> list[str]:
     """Return the alternatives of a type, in the words of the command line."""
     if get_origin(annotation) in (Union, types.UnionType):
-        return [kind for one in get_args(annotation) for kind in _kinds(one)]
+        return [kind for arg in get_args(annotation) for kind in _kinds(arg)]
     if get_origin(annotation) is Literal:
-        return [str(one) for one in get_args(annotation)]
+        return [str(arg) for arg in get_args(annotation)]
     return ["none"] if annotation is type(None) else [_TYPES[annotation]]
 
 

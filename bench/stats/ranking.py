@@ -81,7 +81,7 @@ def rank_pairs(scores: Floats, truth: NDArray[np.bool_], subjects: NDArray[np.in
 
 def macro_auroc(classes: Sequence[RankedPairs], weights: Floats) -> Floats:
     """Return the mean AUROC over classes, ``(...)``; weights that leave a class without windows give NaN."""
-    return np.mean([one.auroc(weights) for one in classes], axis=0)
+    return np.mean([class_name.auroc(weights) for class_name in classes], axis=0)
 
 
 def paired_auroc_difference(

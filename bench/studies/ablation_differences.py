@@ -87,7 +87,11 @@ def _differences(out: Path, study: Study, full: Group | None, reduced: Group) ->
 
 
 def _predictions(out: Path, group: Group, seeds: Sequence[int]) -> list[Predictions]:
-    return [load_predictions(out, one) for one in group.records if one.is_done and one.cell.seed in seeds]
+    return [
+        load_predictions(out, record)
+        for record in group.records
+        if record.is_done and record.cell.seed in seeds
+    ]
 
 
 def _difference(

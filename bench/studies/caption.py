@@ -94,14 +94,14 @@ def conditions(studies: Sequence[Study]) -> str:
     else:
         each = [f"{', '.join(names)}: {changes or 'nothing'}" for changes, names in same.items()]
         changed = f", changed on {'; on '.join(each)}"
-    return (
-        f"Recipe: {recipe}{changed}. Device: {devices(one for s in studies for one in s.comparison.records)}."
-    )
+    return f"Recipe: {recipe}{changed}. Device: {devices(record for s in studies for record in s.comparison.records)}."
 
 
 def devices(records: Iterable[Record]) -> str:
     """Return every device that records come from."""
-    return "; ".join(sorted({f"{one.environment.device_name} ({one.environment.device})" for one in records}))
+    return "; ".join(
+        sorted({f"{record.environment.device_name} ({record.environment.device})" for record in records})
+    )
 
 
 def numbers(seeds: Iterable[int]) -> str:

@@ -67,8 +67,8 @@ def _by_cell(out: Path) -> dict[Key, list[Record]]:
     if not records:
         raise RecordError(f"{out}: no record of a finished cell; name a results folder")
     cells: dict[Key, list[Record]] = defaultdict(list)
-    for one in records:
-        cells[one.cell.model, one.cell.dataset, one.cell.seed, one.cell.recipe].append(one)
+    for record in records:
+        cells[record.cell.model, record.cell.dataset, record.cell.seed, record.cell.recipe].append(record)
     return cells
 
 
@@ -180,7 +180,7 @@ def _points(first: Record, second: Record) -> float | None:
 def _spread(records: Iterable[Record]) -> Spread:
     """Return the sample deviation over seeds in points for each model and condition that has two seeds or more."""
     scores: dict[tuple[str, Condition], list[float]] = defaultdict(list)
-    for one in records:
-        if one.metrics is not None:
-            scores[label_of(one), Condition.of(one)].append(100 * getattr(one.metrics.test, METRIC))
+    for record in records:
+        if record.metrics is not None:
+            scores[label_of(record), Condition.of(record)].append(100 * getattr(record.metrics.test, METRIC))
     return {name: float(np.std(values, ddof=1)) for name, values in scores.items() if len(values) > 1}

@@ -67,7 +67,12 @@ def _most_in_common(
         return (), ()
     datasets, found = min(
         choices,
-        key=lambda one: (-len(one[0]) * len(one[1]), OURS not in one[1], -len(one[0]), sorted(one[0])),
+        key=lambda choice: (
+            -len(choice[0]) * len(choice[1]),
+            OURS not in choice[1],
+            -len(choice[0]),
+            sorted(choice[0]),
+        ),
     )
     return tuple(study for study in studies if study.dataset in datasets), found
 
@@ -75,7 +80,7 @@ def _most_in_common(
 def _left_out(
     studies: Iterable[Study], models: Iterable[str], chosen: Sequence[Study], chosen_models: Sequence[str]
 ) -> str:
-    datasets = [short_name(one.dataset) for one in studies if one not in chosen]
+    datasets = [short_name(study.dataset) for study in studies if study not in chosen]
     absent = [model for model in models if model not in chosen_models]
     parts = []
     if absent:

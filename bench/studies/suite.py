@@ -34,7 +34,9 @@ class Study:
     def comparison(self) -> Comparison:
         """The records of the study's seeds."""
         groups = tuple(
-            replace(group, records=tuple(one for one in group.records if one.cell.seed in self.seeds))
+            replace(
+                group, records=tuple(record for record in group.records if record.cell.seed in self.seeds)
+            )
             for group in self.everything.groups
         )
         return replace(self.everything, groups=tuple(group for group in groups if group.records))
@@ -77,7 +79,9 @@ class Study:
     def further_seeds(self) -> dict[str, tuple[int, ...]]:
         """The seeds of each model that are left out, by model; only models that have any."""
         seeds = {
-            group.model: tuple(one.cell.seed for one in group.records if one.cell.seed not in self.seeds)
+            group.model: tuple(
+                record.cell.seed for record in group.records if record.cell.seed not in self.seeds
+            )
             for group in self.everything.groups
         }
         return {model: found for model, found in seeds.items() if found}
@@ -142,13 +146,14 @@ def make_suites(comparisons: Sequence[Comparison]) -> list[Suite]:
     changed settings, and then with the most finished cells.
     """
     by_recipe: dict[str, dict[str, list[Comparison]]] = defaultdict(lambda: defaultdict(list))
-    for one in comparisons:
-        by_recipe[one.condition.recipe][one.condition.dataset].append(one)
+    for comparison in comparisons:
+        by_recipe[comparison.condition.recipe][comparison.condition.dataset].append(comparison)
     suites = []
     for recipe, datasets in sorted(by_recipe.items()):
         # Reduced models alone make no study: another comparison of their dataset may have the full ones.
         full = {
-            name: [one for one in datasets[name] if Study(one).groups] for name in in_report_order(datasets)
+            name: [dataset for dataset in datasets[name] if Study(dataset).groups]
+            for name in in_report_order(datasets)
         }
         studies = tuple(Study(min(found, key=_preference)) for found in full.values() if found)
         suites.append(Suite(recipe, studies, sum(map(len, datasets.values())) - len(studies)))

@@ -44,11 +44,11 @@ def score(
     classes = list(per_class.values())
     return Scores(
         accuracy=float(np.mean(predicted == labels)),
-        precision=float(np.mean([one.precision for one in classes])),
-        recall=float(np.mean([one.recall for one in classes])),
-        f1=float(np.mean([one.f1 for one in classes])),
-        auroc=_mean_of_known([one.auroc for one in classes]),
-        auprc=_mean_of_known([one.auprc for one in classes]),
+        precision=float(np.mean([class_name.precision for class_name in classes])),
+        recall=float(np.mean([class_name.recall for class_name in classes])),
+        f1=float(np.mean([class_name.f1 for class_name in classes])),
+        auroc=_mean_of_known([class_name.auroc for class_name in classes]),
+        auprc=_mean_of_known([class_name.auprc for class_name in classes]),
         loss=mean_loss(logits, labels),
         n_windows=len(labels),
         n_subjects=len(np.unique(subject)),

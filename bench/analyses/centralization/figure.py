@@ -50,7 +50,7 @@ def draw(records: Sequence[CentralizationRecord]) -> "matplotlib.figure.Figure":
     _draw_index(right, records, "dic", "dynamic index (DIC)")
     _set_log_axis(right)
     left.set_xlim(0, 1)
-    left.set_yticks(range(len(records)), [_label(one) for one in records])
+    left.set_yticks(range(len(records)), [_label(record) for record in records])
     left.set_ylim(len(records) - 0.5, -0.5)
     for axes in (left, right):
         axes.grid(axis="y", visible=False)
@@ -63,7 +63,9 @@ def draw(records: Sequence[CentralizationRecord]) -> "matplotlib.figure.Figure":
 def _draw_index(axes: "Axes", records: Sequence[CentralizationRecord], index: Index, title: str) -> None:
     printed = {one.dataset: getattr(one, index) for one in published.centralization()}
     every = list(
-        dict.fromkeys(one.choice for r in records for one in r.measures if one.choice.index == index)
+        dict.fromkeys(
+            measure.choice for r in records for measure in r.measures if measure.choice.index == index
+        )
     )
     for number, choice in enumerate(every):
         shift = 0.7 * ((number + 0.5) / len(every) - 0.5)

@@ -27,7 +27,7 @@ class CentralizationJudge:
     """Rules on indices of single datasets and on whether medical signals are more centralized; by whole data only."""
 
     def __init__(self, records: Sequence[CentralizationRecord]) -> None:
-        self.records = {one.dataset: one for one in records}
+        self.records = {record.dataset: record for record in records}
 
     def __call__(self, claim: Claim) -> Ruling | None:
         """Return the verdict, or None where the dataset was not analysed."""
@@ -39,7 +39,7 @@ class CentralizationJudge:
 
     def _number(self, dataset: str, index: Index, value: float) -> Ruling | None:
         record = self.records.get(dataset)
-        found = [one for one in record.measures if one.choice.index == index] if record else []
+        found = [measure for measure in record.measures if measure.choice.index == index] if record else []
         if record is None or not found:
             return None
         nearest = min(found, key=lambda one: abs(one.mean - value))
@@ -56,9 +56,9 @@ class CentralizationJudge:
         printed = {one.dataset: getattr(one, index) for one in published.centralization()}
         given: Counter[str] = Counter()
         for name in printed.keys() & self.records.keys():
-            for one in self.records[name].measures:
-                if one.choice.index == index:
-                    given[one.choice.label] += abs(one.mean - printed[name]) <= HALF_DIGIT
+            for measure in self.records[name].measures:
+                if measure.choice.index == index:
+                    given[measure.choice.label] += abs(measure.mean - printed[name]) <= HALF_DIGIT
         most = max(given.values(), default=0)
         return (
             f"one reading for all gives at most {most} of {len(printed.keys() & self.records.keys())} cells"

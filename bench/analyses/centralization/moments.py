@@ -58,7 +58,10 @@ def moments(windows: NDArray[np.floating]) -> Moments:
 def joined(parts: Sequence[Moments]) -> Moments:
     """Return the moments of all units of all parts, in order."""
     return Moments(
-        **{one.name: np.concatenate([getattr(part, one.name) for part in parts]) for one in fields(Moments)}
+        **{
+            field.name: np.concatenate([getattr(part, field.name) for part in parts])
+            for field in fields(Moments)
+        }
     )
 
 
@@ -67,9 +70,9 @@ def pooled(windows: Moments, units: NDArray) -> Moments:
     order = np.argsort(units, kind="stable")
     starts = np.flatnonzero(np.r_[True, units[order][1:] != units[order][:-1]])
     sums = {}
-    for one in fields(Moments):
-        join = {"lowest": np.minimum, "highest": np.maximum}.get(one.name, np.add)
-        sums[one.name] = join.reduceat(getattr(windows, one.name)[order], starts, axis=0)
+    for field in fields(Moments):
+        join = {"lowest": np.minimum, "highest": np.maximum}.get(field.name, np.add)
+        sums[field.name] = join.reduceat(getattr(windows, field.name)[order], starts, axis=0)
     return Moments(**sums)
 
 
@@ -96,7 +99,7 @@ def standardised_by(unit: Moments, larger: Moments) -> Moments:
 
 def rows_of(units: Moments, rows: NDArray[np.intp]) -> Moments:
     """Return the moments of some units, in the order of ``rows``."""
-    return Moments(**{one.name: getattr(units, one.name)[rows] for one in fields(Moments)})
+    return Moments(**{field.name: getattr(units, field.name)[rows] for field in fields(Moments)})
 
 
 def _mean(unit: Moments) -> Floats:

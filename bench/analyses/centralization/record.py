@@ -77,7 +77,7 @@ class CentralizationRecord(AnalysisRecord):
 
     def measure(self, choice: Choice) -> Measure | None:
         """Return the measure under a choice, None where no unit has one."""
-        return next((one for one in self.measures if one.choice == choice), None)
+        return next((measure for measure in self.measures if measure.choice == choice), None)
 
 
 class Options(contract.Options):

@@ -66,7 +66,10 @@ def in_order(records: Sequence[CentralizationRecord]) -> list[CentralizationReco
     """Return records with the paper's datasets first; a user's own follow."""
     return sorted(
         records,
-        key=lambda one: (ORDER.index(one.dataset) if one.dataset in ORDER else len(ORDER), one.dataset),
+        key=lambda record: (
+            ORDER.index(record.dataset) if record.dataset in ORDER else len(ORDER),
+            record.dataset,
+        ),
     )
 
 
@@ -74,14 +77,21 @@ def choices(records: Sequence[CentralizationRecord], index: Index) -> list[Choic
     """Return the choices of an index that any record has, in the order of the records."""
     return list(
         dict.fromkeys(
-            one.choice for record in records for one in record.measures if one.choice.index == index
+            measure.choice
+            for record in records
+            for measure in record.measures
+            if measure.choice.index == index
         )
     )
 
 
 def closeness(records: Sequence[CentralizationRecord]) -> list[Closeness]:
     """Compare every choice with the published numbers, on real data of enough subjects; none where there is none."""
-    real = {one.dataset: one for one in records if one.kind != "simulated" and one.n_blocks >= FEW_BLOCKS}
+    real = {
+        record.dataset: record
+        for record in records
+        if record.kind != "simulated" and record.n_blocks >= FEW_BLOCKS
+    }
     printed = {one.dataset: one for one in published.centralization()}
     medical = [name for name, one in printed.items() if one.domain == "medical"]
     found = []
@@ -246,9 +256,9 @@ def _caption(records: Sequence[CentralizationRecord], found: Sequence[Closeness]
 
 def _conditions(records: Sequence[CentralizationRecord]) -> str:
     each = "; ".join(
-        f"{_heading(one)}: {one.n_channels} channels, {one.n_windows} windows of {one.n_times} steps in "
-        f"{one.n_recordings} recording{'s' if one.n_recordings > 1 else ''}"
-        for one in records
+        f"{_heading(record)}: {record.n_channels} channels, {record.n_windows} windows of {record.n_times} steps in "
+        f"{record.n_recordings} recording{'s' if record.n_recordings > 1 else ''}"
+        for record in records
     )
     return (
         "Mean over units and, in brackets, a 95 percent bootstrap interval over subjects (over weeks for Weather; "
@@ -268,7 +278,9 @@ def _remarks(records: Sequence[CentralizationRecord]) -> tuple[str, ...]:
 def _few(records: Sequence[CentralizationRecord]) -> tuple[str, ...]:
     printed = {one.dataset for one in published.centralization()}
     few = [
-        short_name_of(one.dataset) for one in records if one.n_blocks < FEW_BLOCKS and one.dataset in printed
+        short_name_of(record.dataset)
+        for record in records
+        if record.n_blocks < FEW_BLOCKS and record.dataset in printed
     ]
     if not few:
         return ()

@@ -31,7 +31,11 @@ class ChannelMixingJudge:
     """Rules on relative changes within a class and between two, on their signs, and on which pair moves most."""
 
     def __init__(self, records: Sequence[ChannelMixingRecord]) -> None:
-        wanted = [one for one in records if (one.cells.dataset, one.cells.model) == (PAPER_DATASET, OURS)]
+        wanted = [
+            record
+            for record in records
+            if (record.cells.dataset, record.cells.model) == (PAPER_DATASET, OURS)
+        ]
         self.void = wanted[0].cells.void if wanted else ""
         lines = [*correlation_lines(wanted[0]), *distance_lines(wanted[0])] if wanted else []
         self.lines = {frozenset(line.classes): line for line in lines}

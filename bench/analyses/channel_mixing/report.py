@@ -49,17 +49,17 @@ class Line:
     @property
     def before(self) -> tuple[float, float | None] | None:
         """Mean and deviation before the layer."""
-        return over_seeds([one.before for one in self.sides])
+        return over_seeds([side.before for side in self.sides])
 
     @property
     def after(self) -> tuple[float, float | None] | None:
         """Mean and deviation after the layer."""
-        return over_seeds([one.after for one in self.sides])
+        return over_seeds([side.after for side in self.sides])
 
     @property
     def change(self) -> tuple[float, float | None] | None:
         """Mean and deviation of the relative change of each seed, in percent."""
-        return over_seeds([one.change_percent for one in self.sides])
+        return over_seeds([side.change_percent for side in self.sides])
 
     @property
     def untrained_change(self) -> tuple[float, float | None] | None:
@@ -69,7 +69,7 @@ class Line:
     @property
     def known_changes(self) -> list[float]:
         """The relative change of each seed that has one, in percent."""
-        return [change for one in self.sides if (change := one.change_percent) is not None]
+        return [change for side in self.sides if (change := side.change_percent) is not None]
 
     @property
     def n_lower(self) -> int:
@@ -93,12 +93,12 @@ def correlation_lines(
 
     return [
         Line(
-            classes=(one.class_name,),
+            classes=(correlation.class_name,),
             sides=sides(record.seeds, number),
             untrained=sides(record.untrained, number),
-            published=published.get(frozenset([one.class_name])),
+            published=published.get(frozenset([correlation.class_name])),
         )
-        for number, one in enumerate(record.seeds[0].correlations)
+        for number, correlation in enumerate(record.seeds[0].correlations)
     ]
 
 
@@ -107,12 +107,12 @@ def distance_lines(record: ChannelMixingRecord) -> list[Line]:
     published = _published(record.cells.dataset)
     return [
         Line(
-            classes=(one.first, one.second),
+            classes=(distance.first, distance.second),
             sides=tuple(seed.distances[number].norm for seed in record.seeds),
             untrained=tuple(seed.distances[number].norm for seed in record.untrained),
-            published=published.get(frozenset([one.first, one.second])),
+            published=published.get(frozenset([distance.first, distance.second])),
         )
-        for number, one in enumerate(record.seeds[0].distances)
+        for number, distance in enumerate(record.seeds[0].distances)
     ]
 
 
@@ -253,12 +253,12 @@ def _footnotes(record: ChannelMixingRecord, blocks: Iterable[Sequence[Line]]) ->
 
 def _pairs_with_fewer_entries(record: ChannelMixingRecord) -> list[str]:
     """Return the pairs of classes, each with its number, whose norm is over fewer entries than another pair's."""
-    distances = [one for one in record.seeds[0].distances if one.n_entries is not None]
-    most = max((one.n_entries or 0 for one in distances), default=0)
+    distances = [distance for distance in record.seeds[0].distances if distance.n_entries is not None]
+    most = max((distance.n_entries or 0 for distance in distances), default=0)
     return [
-        f"{_short(one.first)} - {_short(one.second)} {one.n_entries} of {most}"
-        for one in distances
-        if one.n_entries != most
+        f"{_short(distance.first)} - {_short(distance.second)} {distance.n_entries} of {most}"
+        for distance in distances
+        if distance.n_entries != most
     ]
 
 

@@ -108,9 +108,9 @@ def bubbles(panel: Panel, scores: Mapping[str, Score]) -> list[Bubble]:
 def pareto_front(points: Iterable[Bubble]) -> list[Bubble]:
     """Return the models that none beats in both speed and score, slow ones first."""
     front: list[Bubble] = []
-    for one in sorted(points, key=lambda one: (-one.windows_per_s, -one.score.f1)):
-        if not front or one.score.f1 > front[-1].score.f1:
-            front.append(one)
+    for point in sorted(points, key=lambda point: (-point.windows_per_s, -point.score.f1)):
+        if not front or point.score.f1 > front[-1].score.f1:
+            front.append(point)
     return front[::-1]
 
 
@@ -148,9 +148,9 @@ def _smaller_batches(panel: Panel, found: Iterable[Bubble]) -> list[str]:
     """Say which models ran at another batch than the axis names."""
     conditions = {one.model: panel.compared(one.model) for one in found}
     smaller = {
-        name: one.batch
-        for name, one in conditions.items()
-        if one is not None and one.batch != one.batch_asked
+        name: condition.batch
+        for name, condition in conditions.items()
+        if condition is not None and condition.batch != condition.batch_asked
     }
     if not smaller:
         return []
@@ -259,8 +259,8 @@ def _draw_legend(axes: "Axes", found: Sequence[Bubble], pt2_per_parameter: float
     sizes = legend_sizes(max(one.n_parameters for one in found) / 1e6)
     plain = {"facecolor": "none", "edgecolor": style.INK, "linewidth": 0.6}
     first = [
-        axes.scatter([], [], s=one * 1e6 * pt2_per_parameter, label=f"{one:g} M parameters", **plain)
-        for one in sizes
+        axes.scatter([], [], s=size * 1e6 * pt2_per_parameter, label=f"{size:g} M parameters", **plain)
+        for size in sizes
     ]
     second: list[Any] = [
         axes.scatter([], [], s=36, label=label, **bubble_look("any", Score(0.0, source)))

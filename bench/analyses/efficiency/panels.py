@@ -101,7 +101,7 @@ class Panel:
     @property
     def _effort(self) -> str:
         """Say until when was measured, for each way in which that was."""
-        asked = {(one.half_width_asked, one.limit_s) for one in self.records.values()}
+        asked = {(record.half_width_asked, record.limit_s) for record in self.records.values()}
         texts = (
             f"until ±{100 * half_width:g}% or {limit_s:g} s a model" for half_width, limit_s in sorted(asked)
         )
@@ -117,7 +117,7 @@ class Panel:
         asked: set[tuple[Mode, int]] = set()
         for model in self.records:
             for record in self.past(model):
-                asked.update((one.mode, one.batch_asked) for one in record.conditions)
+                asked.update((condition.mode, condition.batch_asked) for condition in record.conditions)
         return tuple(sorted(asked))
 
     @property

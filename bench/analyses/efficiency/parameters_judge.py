@@ -21,7 +21,9 @@ class ParametersJudge:
         for panel in found:
             if panel.key.task.dataset == DATASET and panel.key.preset == PRESET:
                 of_width = self.counts.setdefault(panel.key.width, {})
-                of_width.update({name: one.parameters.total / MILLION for name, one in panel.records.items()})
+                of_width.update(
+                    {name: record.parameters.total / MILLION for name, record in panel.records.items()}
+                )
 
     def __call__(self, claim: Claim) -> Ruling | None:
         """Return the verdict, or None where the models were not measured."""

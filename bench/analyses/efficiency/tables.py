@@ -64,7 +64,7 @@ def speed_table(found: Sequence[Panel]) -> Table:
     """Return latency at batch 1, throughput in inference and in training: one block per panel."""
     workloads = _workloads(found)
     latency = LATENCY in workloads
-    rates = [one for one in workloads if one != LATENCY]
+    rates = [workload for workload in workloads if workload != LATENCY]
     notes = Footnotes()
     blocks = []
     for panel in found:
@@ -122,7 +122,7 @@ def spread_table(found: Sequence[Panel]) -> Table:
             Block(
                 panel.heading,
                 tuple(
-                    Row(name, tuple(_spread_cell(panel.condition(name, *one)) for one in workloads))
+                    Row(name, tuple(_spread_cell(panel.condition(name, *workload)) for workload in workloads))
                     for name in panel.records
                 ),
             )
@@ -139,7 +139,7 @@ def _spread_cell(condition: Condition | None) -> Cell:
     if condition is None:
         return Cell()
     seconds = summarise(condition.rounds)
-    low, high = (100 * (one / seconds.median - 1) for one in seconds.quartiles)
+    low, high = (100 * (quartile / seconds.median - 1) for quartile in seconds.quartiles)
     return Cell(high - low, low=low, high=high, text=f"{low:+.1f} to {high:+.1f} ({seconds.n_runs})")
 
 
@@ -175,9 +175,9 @@ def _ratio_cell(panel: Panel, name: str, notes: Footnotes) -> Cell:
     if ratio is None:
         return Cell(note=notes.number("no pair of timings from one session"))
     smaller = (
-        _smaller_batch(one, condition)
-        for one in dict.fromkeys((name, OURS))
-        if (condition := panel.compared(one)) is not None
+        _smaller_batch(model, condition)
+        for model in dict.fromkeys((name, OURS))
+        if (condition := panel.compared(model)) is not None
     )
     no_interval = "fewer than six common rounds: no interval" if ratio.low is None else None
     return _cell(ratio.median, ratio.low, ratio.high, note=_noted(notes, *smaller, no_interval))
@@ -252,7 +252,7 @@ def _quality(panel: Panel, name: str, condition: Condition) -> str | None:
 
 
 def _workloads(found: Sequence[Panel]) -> list[tuple[Mode, int]]:
-    return sorted({one for panel in found for one in panel.workloads})
+    return sorted({workload for panel in found for workload in panel.workloads})
 
 
 def _short(mode: Mode) -> str:

@@ -171,9 +171,9 @@ def analyse_cells(context: Context, records: list[Record], n_windows: int) -> Em
     part = draw_windows(
         test_part(records[0], context.root_for(records)), n_windows, np.random.default_rng(SEED)
     )
-    features = [features_of(load_trained(context.out, one), part, one.cell.seed) for one in records]
-    for seed, one in zip(cells.seeds, features, strict=True):
-        if not np.ptp(one, axis=0).any():
+    features = [features_of(load_trained(context.out, record), part, record.cell.seed) for record in records]
+    for seed, feature in zip(cells.seeds, features, strict=True):
+        if not np.ptp(feature, axis=0).any():
             raise RecordError(
                 f"{context.out}: {cells.model} on {cells.dataset}, seed {seed}, gives all windows the same "
                 "features: there is nothing to map; train it longer"
@@ -193,7 +193,9 @@ def analyse_cells(context: Context, records: list[Record], n_windows: int) -> Em
         tsne_seed=SEED,
         n_components=min(N_COMPONENTS, *features[0].shape),
         map_seed=cells.seeds[0],
-        seeds=tuple(separation(one, part, seed) for seed, one in zip(cells.seeds, features, strict=True)),
+        seeds=tuple(
+            separation(feature, part, seed) for seed, feature in zip(cells.seeds, features, strict=True)
+        ),
         arrays_sha256=context.write_arrays(stem_of(cells), arrays),
     )
 

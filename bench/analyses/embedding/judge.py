@@ -25,7 +25,7 @@ class EmbeddingJudge:
     """Rules on MedMamba's features against Medformer's."""
 
     def __init__(self, records: Sequence[EmbeddingRecord]) -> None:
-        self.records = {(one.cells.dataset, one.cells.model): one for one in records}
+        self.records = {(record.cells.dataset, record.cells.model): record for record in records}
         self._rules = {
             "only_ours_separates": _only_ours_separates,
             "separates_better": _separates_better,

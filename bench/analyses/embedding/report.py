@@ -89,7 +89,7 @@ def embedding_table(records: Sequence[EmbeddingRecord]) -> Table:
 
 def clusters_by(record: EmbeddingRecord) -> str:
     """Return what windows cluster by: the label with the larger positive silhouette, where every seed says the same."""
-    said = {_cluster(one.silhouette_class, one.silhouette_subject) for one in record.seeds}
+    said = {_cluster(seed.silhouette_class, seed.silhouette_subject) for seed in record.seeds}
     return said.pop() if len(said) == 1 else "seeds differ"
 
 
@@ -198,7 +198,7 @@ def _read_map(out: Path, record: EmbeddingRecord) -> Map:
 def _row(record: EmbeddingRecord) -> Row:
     cells = []
     for quantity, _ in COLUMNS:
-        found = over_seeds([getattr(one, quantity) for one in record.seeds])
+        found = over_seeds([getattr(seed, quantity) for seed in record.seeds])
         cells.append(Cell(*found) if found else Cell())
     return Row(record.cells.model, (*cells, Cell(text=clusters_by(record))))
 
@@ -217,7 +217,8 @@ def _heading(record: EmbeddingRecord) -> str:
 
 def _table_caption(records: Sequence[EmbeddingRecord]) -> str:
     seeds = "; ".join(
-        f"{one.cells.model} on {short_name(one.cells.dataset)} {numbers(one.cells.seeds)}" for one in records
+        f"{record.cells.model} on {short_name(record.cells.dataset)} {numbers(record.cells.seeds)}"
+        for record in records
     )
     return (
         f"Mean and sample standard deviation (ddof {DDOF}) over trained seeds: {seeds}. Euclidean distances between "
@@ -230,21 +231,23 @@ def _table_caption(records: Sequence[EmbeddingRecord]) -> str:
 
 
 def _map_caption(records: Sequence[EmbeddingRecord]) -> str:
-    settings = sorted({(one.perplexity, one.tsne_seed, one.n_components) for one in records})
+    settings = sorted({(record.perplexity, record.tsne_seed, record.n_components) for record in records})
     said = "; ".join(f"perplexity {p:g}, seed {seed}, after PCA to {n}" for p, seed, n in settings)
-    shown = numbers(sorted({one.map_seed for one in records}))
+    shown = numbers(sorted({record.map_seed for record in records}))
     return f"t-SNE: {said}. Cells of seed {shown}. Windows drawn: {_drawn(records)}. {_conditions(records)}"
 
 
 def _drawn(records: Sequence[EmbeddingRecord]) -> str:
     texts = {
-        f"{short_name(one.cells.dataset)}: {one.n_windows} of {one.n_subjects} subjects "
-        f"({data_caption(one.cells.data)})"
-        for one in records
+        f"{short_name(record.cells.dataset)}: {record.n_windows} of {record.n_subjects} subjects "
+        f"({data_caption(record.cells.data)})"
+        for record in records
     }
     return "; ".join(sorted(texts))
 
 
 def _conditions(records: Sequence[EmbeddingRecord]) -> str:
-    said = sorted({f"{one.cells.recipe}, changed: {one.cells.changes or 'nothing'}" for one in records})
+    said = sorted(
+        {f"{record.cells.recipe}, changed: {record.cells.changes or 'nothing'}" for record in records}
+    )
     return f"Recipe: {'; '.join(said)}."

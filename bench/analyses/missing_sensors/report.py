@@ -30,7 +30,7 @@ def report(_out: Path, records: Sequence[MissingSensorsRecord]) -> Shown:
 
 def labels(record: MissingSensorsRecord) -> list[str]:
     """Return how the groups are called; those that would be called alike are numbered."""
-    names = [_label(one) for one in record.groups]
+    names = [_label(group) for group in record.groups]
     return [
         name if names.count(name) == 1 else f"{name} ({names[: position + 1].count(name)})"
         for position, name in enumerate(names)
@@ -162,8 +162,8 @@ def _mean(group: GroupRobustness, number: int) -> float:
 def _caption(record: MissingSensorsRecord) -> str:
     about = record.groups[0].about
     seeds = "; ".join(
-        f"{name}: {', '.join(map(str, one.about.seeds))}"
-        for name, one in zip(labels(record), record.groups, strict=True)
+        f"{name}: {', '.join(map(str, group.about.seeds))}"
+        for name, group in zip(labels(record), record.groups, strict=True)
     )
     drawn = ""
     if record.n_windows < record.n_windows_of_part:
@@ -178,7 +178,9 @@ def _caption(record: MissingSensorsRecord) -> str:
 
 def _conditions(record: MissingSensorsRecord) -> str:
     """Say recipe and settings, once where all groups share them, else of each group."""
-    each = {name: _condition(record, one) for name, one in zip(labels(record), record.groups, strict=True)}
+    each = {
+        name: _condition(record, group) for name, group in zip(labels(record), record.groups, strict=True)
+    }
     if len(set(each.values())) == 1:
         return f"Trained by {next(iter(each.values()))}."
     return f"Trained by: {'; '.join(f'{name}: {said}' for name, said in each.items())}."

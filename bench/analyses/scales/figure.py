@@ -101,7 +101,7 @@ def _draw_worth(axes: "Axes", record: ScalesRecord) -> None:
                 axes.errorbar(
                     place, found[0], yerr=found[1], fmt="o", color=colour, fillstyle=fill, elinewidth=0.9
                 )
-    axes.set_xticks(range(len(record.strides)), [str(one) for one in record.strides])
+    axes.set_xticks(range(len(record.strides)), [str(stride) for stride in record.strides])
     axes.set_xlim(-0.5, len(record.strides) - 0.5)
     axes.set_xlabel("stride of the branch")
     axes.set_title("macro F1, branches silenced")

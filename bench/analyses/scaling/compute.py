@@ -115,14 +115,14 @@ def _record(
 def _curve(subject: Subject, plan: ScalingPlan, watch: Watch, say: Say) -> ScalingCurve:
     """Measure lengths in ascending order; after the first that does not fit or end, only operations are counted."""
     sizes = [replace(subject, n_times=n_times) for n_times in sorted(plan.lengths)]
-    counted = [_counted(one, say) for one in sizes]
+    counted = [_counted(size, say) for size in sizes]
     points, stopped = [], ""
     deadline = time.monotonic() + plan.limit_s
-    for one, point in zip(sizes, counted, strict=True):
+    for size, point in zip(sizes, counted, strict=True):
         if stopped:
             point = point.model_copy(update={"message": stopped})
         elif not point.message:
-            point = _timed(one, point, plan, deadline)
+            point = _timed(size, point, plan, deadline)
             watch.look()
             if point.message:
                 say(f"{subject.model}: {point.message}")

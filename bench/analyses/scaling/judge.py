@@ -56,7 +56,7 @@ class ScalingJudge:
         speeds: dict[str, Any] = {
             one.model: one for one in published.efficiency() if one.quantity == "throughput"
         }
-        slower = [name for name, one in speeds.items() if one.high < speeds[OURS].low]
+        slower = [name for name, speed in speeds.items() if speed.high < speeds[OURS].low]
         found = {name: self.exponents[name] for name in slower if name in self.exponents}
         if len(found) < len(slower):
             return None

@@ -94,7 +94,7 @@ class Exponent:
 
 def fit_exponent(curve: ScalingCurve, quantity: Quantity) -> Exponent | None:
     """Fit the exponent by least squares on lengths from `FIT_FROM`; None with fewer than three points."""
-    known = [(one.n_times, one.value(quantity)) for one in curve.points if one.n_times >= FIT_FROM]
+    known = [(point.n_times, point.value(quantity)) for point in curve.points if point.n_times >= FIT_FROM]
     pairs = [(math.log(length), math.log(value)) for length, value in known if value]
     return _slope(pairs) if len(pairs) >= 3 else None
 
@@ -111,8 +111,8 @@ def _slope(pairs: Sequence[tuple[float, float]]) -> Exponent:
 def scaling_key(*, curves: Sequence[ScalingCurve], dataset: str, batch: int, environment: Environment) -> str:
     """Return the key: a hash over models, lengths, batch, the device and all versions."""
     models = [
-        [one.model, one.revision, one.hyperparameters, [point.n_times for point in one.points]]
-        for one in curves
+        [curve.model, curve.revision, curve.hyperparameters, [point.n_times for point in curve.points]]
+        for curve in curves
     ]
     content = {
         "models": sorted(models),

@@ -66,9 +66,9 @@ def scaling_table(record: ScalingRecord, name: str) -> Table:
 
 def _row(curve: ScalingCurve, notes: Footnotes) -> Row:
     cells = [_exponent_cell(fit_exponent(curve, quantity)) for quantity, _ in COLUMNS]
-    stops = [one.message for one in curve.points if one.message]
+    stops = [point.message for point in curve.points if point.message]
     note = notes.number(f"{curve.model}: {stops[0]}") if stops else None
-    longest = max((one.n_times for one in curve.points if one.seconds), default=None)
+    longest = max((point.n_times for point in curve.points if point.seconds), default=None)
     return Row(curve.model, (*cells, Cell(longest, text=str(longest) if longest else None, note=note)))
 
 
@@ -123,13 +123,13 @@ def draw(curves: Sequence[ScalingCurve], batch: int) -> "matplotlib.figure.Figur
     by_name = {curve.model: curve for curve in curves}
     for number, name in enumerate(in_paper_order(by_name)):
         look = line_look(number, name)
-        for (quantity, _), one in zip(COLUMNS, axes, strict=True):
+        for (quantity, _), axis in zip(COLUMNS, axes, strict=True):
             points = [(p.n_times, value) for p in by_name[name].points if (value := p.value(quantity))]
             shown = [_shown(quantity, value, batch) for _, value in points]
-            one.plot([length for length, _ in points], shown, label=name, **look)
+            axis.plot([length for length, _ in points], shown, label=name, **look)
     titles = ("GFLOP per window", f"windows per second, batch {batch}", "peak memory, MiB")
-    for one, title in zip(axes, titles, strict=True):
-        _set_axes(one, title, sorted({p.n_times for curve in curves for p in curve.points}))
+    for axis, title in zip(axes, titles, strict=True):
+        _set_axes(axis, title, sorted({p.n_times for curve in curves for p in curve.points}))
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=7)
     return figure
 
@@ -157,7 +157,7 @@ def _set_axes(axes: "Axes", title: str, lengths: Sequence[int]) -> None:
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     style.label_log_axis(axes.yaxis)
-    axes.set_xticks(lengths, [str(one) for one in lengths], rotation=45)
+    axes.set_xticks(lengths, [str(length) for length in lengths], rotation=45)
     axes.xaxis.set_minor_locator(NullLocator())
     axes.set_xlabel("steps of a window")
     axes.set_title(title)

@@ -28,12 +28,12 @@ def draw(check: Check) -> "matplotlib.figure.Figure":
     width = style.PAGE_IN if len(panels) > 1 else style.COLUMN_IN
     figure = style.new_figure(width, 2.6)
     axes = figure.subplots(1, len(panels), squeeze=False)[0]
-    for panel, one in zip(panels, axes, strict=True):
-        draw_panel([curve for curve in check.curves if curve.panel == panel], one)
+    for panel, axis in zip(panels, axes, strict=True):
+        draw_panel([curve for curve in check.curves if curve.panel == panel], axis)
         if check.number == "3a":
-            _log_durations(one)
-        one.set_xlabel(check.x_label)
-        one.set_title(panel)
+            _log_durations(axis)
+        axis.set_xlabel(check.x_label)
+        axis.set_title(panel)
     return figure
 
 

@@ -25,7 +25,7 @@ class TheoryJudge:
     def __call__(self, claim: Claim) -> Ruling | None:
         """Return the verdict, or None where nothing was checked."""
         wanted = claim.about["checks"]
-        found = [one for one in self.checks if one.number in wanted and one.verdict != "not checked"]
+        found = [check for check in self.checks if check.number in wanted and check.verdict != "not checked"]
         if {one.number for one in found} != set(wanted):
             return None
         decisive = [one for one in found if not one.void]
@@ -36,4 +36,4 @@ class TheoryJudge:
 
 
 def _told(checks: Sequence[Check]) -> str:
-    return "; ".join(f"{one.number}, {one.about}: {one.verdict}: {one.result}" for one in checks)
+    return "; ".join(f"{check.number}, {check.about}: {check.verdict}: {check.result}" for check in checks)

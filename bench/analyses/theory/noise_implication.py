@@ -66,7 +66,7 @@ def tally_trained(
         for basis in bases.values()
         for r in range(1, len(basis))
     ]
-    return Tally(sum(one.n_premise for one in counts), sum(one.n_lower for one in counts))
+    return Tally(sum(count.n_premise for count in counts), sum(count.n_lower for count in counts))
 
 
 def constructed_mixer(
@@ -90,11 +90,11 @@ def check_implication(trained: Mapping[str, Tally], generator: np.random.Generat
         points = generator.normal(size=(N_POINTS, N_CHANNELS))
         counts.append(falls_as_claimed(np.broadcast_to(matrix, (N_POINTS, *matrix.shape)), points, basis, r))
     n_constructed, n_trained = (
-        sum(one.n_premise for one in counts),
+        sum(count.n_premise for count in counts),
         sum(one.n_premise for one in trained.values()),
     )
     n = n_constructed + n_trained
-    lower = sum(one.n_lower for one in (*counts, *trained.values()))
+    lower = sum(count.n_lower for count in (*counts, *trained.values()))
     met = ", ".join(f"{name} {one.n_premise:,}" for name, one in trained.items() if one.n_premise) or "none"
     return Check(
         number="1b",

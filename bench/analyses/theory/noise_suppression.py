@@ -168,7 +168,7 @@ def best_subspace(found: Sequence[NDArray[np.float64]], bases: Mapping[str, NDAr
             floor = float(np.median([one.floor for one in at]))
             share = min(float(one.premise.mean()) for one in at)
             candidates.append(Best(kind, r, share, gamma, floor))
-    return max(candidates, key=lambda one: (one.share, one.floor - one.gamma))
+    return max(candidates, key=lambda candidate: (candidate.share, candidate.floor - candidate.gamma))
 
 
 def subspace_bases(moments: ClassMoments) -> dict[str, NDArray[np.float64]]:

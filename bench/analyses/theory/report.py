@@ -56,10 +56,12 @@ def theory_table(record: TheoryRecord) -> Table:
 def _cells(record: TheoryRecord) -> str:
     """Say of the trained cells what they were trained on and how; nothing where there are none."""
     alike: dict[str, list[str]] = {}
-    for one in record.cells:
-        changed = f", changed: {one.changes}" if one.changes else ""
-        about = f"{kinds.SENTENCES[one.data.kind]}; recipe {one.recipe}{changed}, seeds {numbers(one.seeds)}"
-        alike.setdefault(about, []).append(short_name(one.dataset))
+    for cell in record.cells:
+        changed = f", changed: {cell.changes}" if cell.changes else ""
+        about = (
+            f"{kinds.SENTENCES[cell.data.kind]}; recipe {cell.recipe}{changed}, seeds {numbers(cell.seeds)}"
+        )
+        alike.setdefault(about, []).append(short_name(cell.dataset))
     return "".join(f" Trained on {', '.join(names)}: {about}." for about, names in alike.items())
 
 
@@ -70,7 +72,7 @@ def theory_figures(checks: Sequence[Check]) -> list[Figure]:
 
 def _figure(check: Check) -> Figure:
     name = f"{NAME}-{check.number}" + (f"-{check.about}" if check.number == "1a" else "")
-    bands = " Bands: quartiles over points and seeds." if any(one.low for one in check.curves) else ""
+    bands = " Bands: quartiles over points and seeds." if any(curve.low for curve in check.curves) else ""
     return Figure(
         name=name,
         title=f"{_TITLES[check.number[0]]}: {check.about}",

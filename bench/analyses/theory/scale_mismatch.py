@@ -130,4 +130,4 @@ def _curve(strides: Sequence[float], low: float, high: float) -> Curve:
 
 
 def _text(strides: Sequence[float]) -> str:
-    return f"({', '.join(f'{one:.4g}' for one in strides)})"
+    return f"({', '.join(f'{stride:.4g}' for stride in strides)})"

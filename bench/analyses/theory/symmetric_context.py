@@ -283,4 +283,4 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def _text(values: Sequence[float]) -> str:
-    return " and ".join(f"{one:.3f}" for one in values)
+    return " and ".join(f"{value:.3f}" for value in values)

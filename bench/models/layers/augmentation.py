@@ -42,7 +42,7 @@ class RandomAugmentation(nn.Module):
         super().__init__()
         if not entries:
             raise UsageError("augmentations is empty; give at least one entry, 'none' for no augmentation")
-        self.augmentations = [parse(one, known) for one in entries]
+        self.augmentations = [parse(entry, known) for entry in entries]
         self.draws = draws
 
     def forward(self, x: Tensor) -> Tensor:

@@ -43,7 +43,10 @@ class Granularities(nn.Module):
     def forward(self, tokens: Sequence[Tensor]) -> Tensor:
         """Add tag and position to ``(batch, tokens, d_model)`` of each granularity and join them."""
         return torch.cat(
-            [one + tag + self.position[: one.size(1)] for one, tag in zip(tokens, self.tags, strict=True)],
+            [
+                token + tag + self.position[: token.size(1)]
+                for token, tag in zip(tokens, self.tags, strict=True)
+            ],
             dim=1,
         )
 

@@ -23,11 +23,13 @@ NAME, POSITION = "calibration", 4
 
 def pooled(reliabilities: Sequence[Reliability]) -> Reliability:
     """Return the reliability of all seeds' windows together (seeds have the same windows)."""
-    shares = np.array([one.share for one in reliabilities])
+    shares = np.array([reliability.share for reliability in reliabilities])
     total = np.maximum(shares.sum(axis=0), np.finfo(float).tiny)
 
     def weighted(field: str) -> np.ndarray:
-        return (shares * np.array([getattr(one, field) for one in reliabilities])).sum(axis=0) / total
+        return (shares * np.array([getattr(reliability, field) for reliability in reliabilities])).sum(
+            axis=0
+        ) / total
 
     return Reliability(shares.mean(axis=0), weighted("confidence"), weighted("accuracy"))
 

@@ -83,8 +83,8 @@ def draw(data: Sequence[Matrix], class_names: Sequence[str]) -> "matplotlib.figu
     n_rows = -(-len(data) // n_columns)
     figure = style.new_figure(style.PAGE_IN, n_rows * (1.5 + 0.32 * len(class_names)))
     axes = figure.subplots(n_rows, n_columns, squeeze=False).ravel()
-    for matrix, one in zip(data, axes, strict=True):
-        draw_panel(matrix, class_names, one)
+    for matrix, axis in zip(data, axes, strict=True):
+        draw_panel(matrix, class_names, axis)
     return figure
 
 

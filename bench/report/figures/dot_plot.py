@@ -54,7 +54,7 @@ class Panel:
 def panels(tested: Predicted) -> list[Panel]:
     """Return the data of the figure; models are in the same order in all panels, complete ones first, by F1."""
     study = tested.study
-    order = sorted(study.groups, key=lambda one: (not study.is_complete(one), -_mean(study, one, "f1")))
+    order = sorted(study.groups, key=lambda group: (not study.is_complete(group), -_mean(study, group, "f1")))
     counts = study.record.data.parts["test"].windows_per_class
     result = []
     for metric, title in _SHOWN.items():
@@ -92,8 +92,8 @@ def draw(data: Sequence[Panel]) -> "matplotlib.figure.Figure":
     """Draw the panels side by side."""
     figure = style.new_figure(style.PAGE_IN, 1.0 + 0.19 * len(data[0].dots))
     axes = figure.subplots(1, len(data), sharey=True, squeeze=False)[0]
-    for panel, one in zip(data, axes, strict=True):
-        draw_panel(panel, one)
+    for panel, axis in zip(data, axes, strict=True):
+        draw_panel(panel, axis)
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=6)
     return figure
 
@@ -158,7 +158,7 @@ def _dot(tested: Predicted, model: str, metric: str) -> Dot | None:
         model=model,
         mean=100 * score.mean,
         interval=interval,
-        runs=tuple(100 * getattr(one.metrics.test, metric) for one in group.records if one.metrics),
+        runs=tuple(100 * getattr(record.metrics.test, metric) for record in group.records if record.metrics),
         complete=study.is_complete(model),
         published=(printed.mean, printed.std) if printed else None,
     )

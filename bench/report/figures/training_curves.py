@@ -106,8 +106,8 @@ def draw(data: Mapping[str, Curves]) -> "matplotlib.figure.Figure":
         left=0.08, right=0.94, bottom=0.6 / height, top=1 - 0.2 / height, wspace=0.08, hspace=0.28
     )
     axes = figure.subplots(n_rows, n_columns, squeeze=False).ravel()
-    for one in axes[len(data) :]:
-        one.remove()
+    for axis in axes[len(data) :]:
+        axis.remove()
     scale = _scale(data)
     for number, ((title, found), one) in enumerate(zip(data.items(), axes, strict=False)):
         is_lowest, is_first = number >= len(data) - n_columns, number % n_columns == 0
@@ -136,9 +136,11 @@ def _scale(data: Mapping[str, Curves]) -> _Scale:
     from matplotlib.ticker import MaxNLocator
 
     losses = [found[field] for found in data.values() for field in _LOSSES]
-    finite = np.concatenate([values[np.isfinite(values)] for one in losses for values in (one.low, one.high)])
+    finite = np.concatenate(
+        [values[np.isfinite(values)] for loss in losses for values in (loss.low, loss.high)]
+    )
     lowest, highest = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
-    n_epochs = max(len(one.mean) for one in losses)
+    n_epochs = max(len(loss.mean) for loss in losses)
     x_margin, y_margin = 0.05 * max(n_epochs - 1, 1), 0.05 * (highest - lowest) or 0.5
     x_limits, y_limits = (1 - x_margin, n_epochs + x_margin), (lowest - y_margin, highest + y_margin)
     x_ticks, y_ticks = (

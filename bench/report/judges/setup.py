@@ -102,7 +102,9 @@ class SetupJudge:
         """Rule where MedMamba was run on every dataset without changed settings; else say what stands against it."""
         if not groups:
             return None
-        changes = {one.comparison.condition.changes for one in self.suite.studies if one.dataset in groups}
+        changes = {
+            study.comparison.condition.changes for study in self.suite.studies if study.dataset in groups
+        }
         reasons = [f"changed {change}" for change in sorted(changes - {""})]
         reasons += [f"{short_name(name)} not run" for name in datasets if name not in groups]
         return unless_void(comparison_ruling(holds, text), "; ".join(reasons))
@@ -115,4 +117,4 @@ def _tests_the_best(record: Record) -> bool:
 
 
 def _total(group: Group) -> int | None:
-    return next((one.parameters.total for one in group.records if one.parameters is not None), None)
+    return next((record.parameters.total for record in group.records if record.parameters is not None), None)

@@ -160,8 +160,8 @@ def _runs(studies: Sequence[Study], model: str, metric: str) -> _Runs:
     scores = [
         [
             value
-            for one in study.groups[model].records
-            if one.metrics and (value := getattr(one.metrics.test, metric)) is not None
+            for record in study.groups[model].records
+            if record.metrics and (value := getattr(record.metrics.test, metric)) is not None
         ]
         for study in studies
     ]
@@ -169,7 +169,7 @@ def _runs(studies: Sequence[Study], model: str, metric: str) -> _Runs:
 
 
 def _is_balanced(runs: _Runs) -> bool:
-    return len({len(one) for one in runs}) == 1
+    return len({len(run) for run in runs}) == 1
 
 
 def _interquartile(runs: _Runs, model: str, metric: str, notes: Footnotes) -> Cell:
