@@ -23,12 +23,12 @@ from bench.plan.cost import likeness
 from bench.plan.data import check_all
 from bench.plan.grid import Request, plan
 from bench.plan.request import make_request
+from bench.processes import fork_server
 from bench.results.record import Record
 from bench.results.store import read_all
 from bench.run.calibrate import Forecast, forecast
-from bench.run.data import prepare_all
-from bench.run.fork_server import fork_server
-from bench.run.grid import Resources
+from bench.run.resources import Resources
+from bench.run.run_grid import prepare_all
 
 MOST_OFF, LEAST_SHARE, LONGEST_START_S, LONGEST_RUN_S = 0.3, 0.7, 0.5, 720.0
 

@@ -11,7 +11,7 @@ from bench.plan.request import make_request
 from bench.plan.shard import parse_shard
 
 if TYPE_CHECKING:
-    from bench.run.grid import Summary
+    from bench.run.run_grid import Summary
 
 
 def split_request(options: dict[str, Any], data: Path | None) -> tuple[Request, dict[str, Any]]:
@@ -91,7 +91,8 @@ def ready_data(request: Request, data: Path | None) -> Path:
 
 def run_cells(request: Request, data: Path, out: Path, options: dict[str, Any]) -> "Summary":
     """Train the cells that are not done and say how it went."""
-    from bench.run.grid import Resources, execute
+    from bench.run.resources import Resources
+    from bench.run.run_grid import execute
 
     summary = execute(request, data, out, Resources(**options))
     click.echo(f"cells: {summary}", err=True)

@@ -16,8 +16,8 @@ from bench.settings import preset
 
 if TYPE_CHECKING:
     from bench.analyses.scaling.compute import ScalingPlan
+    from bench.measure.measurement import Measurement, Place
     from bench.measure.plan import Plan
-    from bench.measure.request import Measurement, Place
     from bench.measure.workload import Workload
     from bench.render.figure import Figure
     from bench.render.table import Table
@@ -97,7 +97,7 @@ def place_of(device: str, threads: int | None, memory_gib: float | None) -> "Pla
         There is no such device, or memory is to be bounded on a GPU.
     """
     from bench.machine import available_bytes, available_cores
-    from bench.measure.request import Place
+    from bench.measure.measurement import Place
     from bench.run.environment import describe, resolve_device
     from bench.scan import choose_backend
 
@@ -118,7 +118,7 @@ def measurement_of(options: Mapping[str, Any], data: Path | None) -> "Measuremen
     UsageError
         A name is unknown or a value cannot be used; the message offers the nearest.
     """
-    from bench.measure.request import Measurement
+    from bench.measure.measurement import Measurement
 
     datasets.register_imported(data or default_data())
     return Measurement(
@@ -147,7 +147,7 @@ def measure_and_write(out: Path, plans: "Sequence[Plan]") -> None:
 
     require_writable(out)
     with measuring(plans[0].environment.device):
-        from bench.measure.efficiency import measure
+        from bench.measure.measure_models import measure
 
         for plan in plans:
             say(f"{plan.task.dataset}, width {plan.width}: {len(plan.subjects)} models")
@@ -176,8 +176,8 @@ def _missing(
     out: Path, names: Sequence[str], dataset: str, preset_name: str, place: "Place"
 ) -> "Plan | None":
     """Return the plan of what is not among the records of a folder, None where all is."""
-    from bench.measure.efficiency import key_of
-    from bench.measure.request import Measurement
+    from bench.measure.measure_models import key_of
+    from bench.measure.measurement import Measurement
     from bench.results.efficiency_record import read_efficiency
 
     sizes = preset(preset_name).efficiency
@@ -222,7 +222,7 @@ def scaling_plan_of(options: Mapping[str, Any], data: Path | None) -> "ScalingPl
         A name is unknown or a value cannot be used; the message offers the nearest.
     """
     from bench.analyses.scaling.compute import ScalingPlan
-    from bench.measure.request import subject_of, task_of
+    from bench.measure.measurement import subject_of, task_of
 
     datasets.register_imported(data or default_data())
     chosen = chosen_names("dataset", options["dataset"], datasets)

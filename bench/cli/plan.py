@@ -46,11 +46,11 @@ def command(data: Path | None, out: Path | None, budget: float, **options: Any) 
     from bench.plan.cost import told_in_all
     from bench.plan.data import check_all
     from bench.plan.grid import counts, plan
+    from bench.processes import fork_server
     from bench.run.calibrate import forecast
-    from bench.run.data import prepare_all
     from bench.run.display import make_display
-    from bench.run.fork_server import fork_server
-    from bench.run.grid import Resources
+    from bench.run.resources import Resources
+    from bench.run.run_grid import prepare_all
 
     request, options = grid.split_request(options, data)
     root, results = grid.ready_data(request, data), out or default_results()

@@ -7,11 +7,11 @@ from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 
-from bench.measure.machine import Watch
 from bench.measure.plan import Findings, Plan, Say
 from bench.measure.probe import largest_that_fits
 from bench.measure.process import DoesNotFitError, ModelProcess, ProcessError
 from bench.measure.rounds import FellOutError, Precision, Visit, take_turns
+from bench.measure.watch import Watch
 from bench.measure.workload import Subject, Workload
 
 ANCHOR = "medmamba"

@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 
 @contextmanager
-def claim(folder: CellFolder) -> Iterator[None]:
+def locked(folder: CellFolder) -> Iterator[None]:
     """Hold a cell, so that no other process trains it.
 
     Where the file system has no locks nobody is kept out: two runs may then train a cell twice, which
@@ -43,7 +43,7 @@ def claim(folder: CellFolder) -> Iterator[None]:
         yield
 
 
-def is_held(folder: CellFolder) -> bool:
+def is_locked(folder: CellFolder) -> bool:
     """Tell whether a process works on the cell; writes nothing."""
     try:
         descriptor = os.open(folder.lock, os.O_RDONLY)

@@ -7,7 +7,7 @@ from typing import get_args
 from filelock import Timeout
 
 from bench.results.record import Outcome
-from bench.run.cell_lock import claim
+from bench.run.cell_lock import locked
 from bench.run.status import CellStatus
 
 ENDINGS = (*get_args(Outcome), "unfinished", "damaged")
@@ -33,7 +33,7 @@ def remove(cells: Sequence[CellStatus]) -> list[CellStatus]:
     left = []
     for one in cells:
         try:
-            with claim(one.folder):
+            with locked(one.folder):
                 # The record goes first: a cell half removed is one to do.
                 one.folder.record.unlink(missing_ok=True)
                 shutil.rmtree(one.folder.path)

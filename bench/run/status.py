@@ -10,7 +10,7 @@ from bench.errors import RecordError
 from bench.plan.planned import read_planned
 from bench.results.record import CellName
 from bench.results.store import CellFolder, is_complete, read_record
-from bench.run.cell_lock import is_held
+from bench.run.cell_lock import is_locked
 from bench.run.failure import last_lines
 
 State = Literal["done", "running", "failed", "to do"]
@@ -66,7 +66,7 @@ def _folders(out: Path) -> Iterator[tuple[Path, CellName]]:
 
 
 def _status(folder: CellFolder, name: CellName, hashed: bool) -> CellStatus:
-    if is_held(folder):
+    if is_locked(folder):
         return CellStatus(name, folder, "running", "unfinished", _last_line(folder))
     if not folder.record.exists():
         there = folder.path.is_dir()

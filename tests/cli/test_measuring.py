@@ -26,13 +26,13 @@ from bench.cli.measuring import (
 )
 from bench.cli.run import command as run
 from bench.errors import UsageError
-from bench.measure.efficiency import key_of
 from bench.measure.exclusive import BusyError, training
+from bench.measure.measure_models import key_of
+from bench.measure.measurement import subject_of, task_of
 from bench.measure.plan import Plan
-from bench.measure.request import subject_of, task_of
 from bench.models import registry
 from bench.results.efficiency_record import EfficiencyRecord, read_efficiency, write_efficiency
-from bench.run.grid import Summary
+from bench.run.run_grid import Summary
 from tests.analyses.efficiency.efficiency_records import make_record
 
 TINY = ["--models", "transformer,itransformer", "--preset", "demo", "--device", "cpu", "--threads", "1"]

@@ -7,7 +7,7 @@ import pytest
 
 from bench.cli.measuring import measured_names, place_of
 from bench.measure.flops import count_flops
-from bench.measure.request import subject_of, task_of
+from bench.measure.measurement import subject_of, task_of
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "efficiency.md"
 

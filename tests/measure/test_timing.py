@@ -8,11 +8,11 @@ import pytest
 
 from bench.measure import probe, timing
 from bench.measure.child import Loaded, Visited
-from bench.measure.machine import Watch
 from bench.measure.plan import Findings, Plan
 from bench.measure.probe import Probe
 from bench.measure.process import DoesNotFitError, ProcessError, TookTooLongError
 from bench.measure.timing import time_in_turns
+from bench.measure.watch import Watch
 from bench.measure.workload import Subject, Workload
 from bench.results.efficiency_record import TaskShape
 from bench.results.record import Environment, Parameters

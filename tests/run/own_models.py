@@ -5,6 +5,7 @@ import os
 import resource
 import shutil
 import signal
+import sys
 import time
 from pathlib import Path
 
@@ -105,12 +106,26 @@ class Segfaults(_Small):
         os.kill(os.getpid(), signal.SIGSEGV)
 
 
+def fork_a_sleeper() -> int:
+    """Leave a process behind that would outlive every test; return its number."""
+    number = os.fork()
+    if number == 0:
+        time.sleep(3600)
+        os._exit(0)
+    return number
+
+
 class Sleeps(_Small):
+    """Sleeps in every step, and so does a process that it has forked."""
+
     def __init__(self, *, n_channels: int, n_times: int, n_classes: int, sleep_s: float = 60.0) -> None:
         super().__init__(n_channels, n_classes)
-        self.sleep_s = sleep_s
+        self.sleep_s, self.sleeper = sleep_s, 0
 
     def misbehave(self) -> None:
+        if not self.sleeper:
+            self.sleeper = fork_a_sleeper()
+            print("asleep", flush=True)
         time.sleep(self.sleep_s)
 
 
@@ -227,6 +242,31 @@ class SystemRefuses(_Haunted):
     def suffer(self) -> None:
         self.bury()
         raise OSError(getattr(errno, self.code), "the system refuses")
+
+
+class Forks(_Haunted):
+    """Leaves a process behind, its number in ``graves``, and ends its own life as ``ending`` says."""
+
+    def __init__(
+        self,
+        *,
+        n_channels: int,
+        n_times: int,
+        n_classes: int,
+        graves: str = "",
+        ending: str = "",
+    ) -> None:
+        self.ending = ending
+        super().__init__(n_channels, n_classes, graves, deaths=1)
+
+    def suffer(self) -> None:
+        (self.graves / str(fork_a_sleeper())).touch()
+        if self.ending == "SIGKILL":
+            os.kill(os.getpid(), signal.SIGKILL)
+        elif self.ending == "os._exit":
+            os._exit(0)
+        elif self.ending == "sys.exit":
+            sys.exit("left")
 
 
 class SeesGpus(_Haunted):

@@ -8,6 +8,7 @@ import pytest
 
 from bench.run.failure import environment_of
 from bench.run.pool import Finished, run_jobs
+from tests.fixtures.waiting import is_running, wait_for
 from tests.run.conftest import OWN, Run, jobs_of
 
 
@@ -121,6 +122,25 @@ def test_a_crash_of_native_code_says_where(run: Run) -> None:
     assert record.error is not None
     assert "SIGSEGV" in record.error.message
     assert "in misbehave" in record.error.traceback
+
+
+@pytest.mark.parametrize(
+    ("ending", "outcome", "said"),
+    [
+        ("", "ok", None),
+        ("SIGKILL", "ok", None),
+        ("sys.exit", "failed", "left"),
+        ("os._exit", "failed", "the worker died (exit code 0) in attempt 1"),
+    ],
+)
+def test_what_a_cell_forks_ends_with_it(
+    run: Run, graves: Path, ending: str, outcome: str, said: str | None
+) -> None:
+    record = run("Forks", sets=[f"graves='{graves}'", f"ending='{ending}'"]).record
+    assert record.outcome == outcome
+    assert said is None or (record.error is not None and record.error.message.startswith(said))
+    (forked,) = graves.iterdir()
+    wait_for(lambda: not is_running(int(forked.name)), "the end of what was forked")
 
 
 def test_a_cell_uses_its_threads_in_every_library(run: Run, graves: Path) -> None:

@@ -17,10 +17,11 @@ from bench.errors import UsageError
 from bench.plan.request import make_request
 from bench.results.record import Failure, Record
 from bench.results.store import find_record, read_all
-from bench.run.grid import Resources, execute
 from bench.run.ray_backend import _device, _take, connected, run_here
+from bench.run.resources import Resources
+from bench.run.run_grid import execute
+from tests.fixtures.waiting import wait_for
 from tests.run.conftest import OWN, jobs_of
-from tests.run.test_parent import wait_for
 
 pytest.importorskip("ray", reason="Ray is not installed: pip install 'medmamba-bench[ray]'")
 pytestmark = [

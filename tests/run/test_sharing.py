@@ -17,12 +17,12 @@ import pytest
 from filelock import FileLock
 
 from bench.results.record import Failure
-from bench.run.cell_lock import NO_LOCKS, claim, is_held
+from bench.run.cell_lock import NO_LOCKS, is_locked, locked
 from bench.run.ended import Ended
 from bench.run.failure import record_failure
-from bench.run.gpus import least_used, visible_gpus
 from bench.run.job import Job
 from bench.run.pool import Finished, Started, _fail, _Running, _Waiting, run_jobs
+from bench.run.resources import least_used, visible_gpus
 from bench.run.worker import teller
 from tests.run.conftest import Run, jobs_of
 
@@ -102,8 +102,8 @@ def test_without_locks_a_cell_is_trained_all_the_same_and_one_line_says_so(
     (job,) = jobs_of(data, tmp_path / "r", "Good")
     monkeypatch.setattr(fcntl, "flock", refuse)
     for _ in range(2):
-        with claim(job.folder):
-            assert not is_held(job.folder)
+        with locked(job.folder):
+            assert not is_locked(job.folder)
     assert caplog.text.count("its file system has no locks") == 1
 
 
@@ -115,7 +115,7 @@ def test_another_fault_of_a_lock_is_not_taken_for_a_file_system_without(
 
     (job,) = jobs_of(data, tmp_path / "r", "Good")
     monkeypatch.setattr(fcntl, "flock", refuse)
-    with pytest.raises(OSError, match="input/output error"), claim(job.folder):
+    with pytest.raises(OSError, match="input/output error"), locked(job.folder):
         pass
 
 
@@ -141,12 +141,12 @@ def test_a_failure_of_a_cell_that_another_run_holds_is_not_recorded_but_waited_f
 ) -> None:
     (job,) = jobs_of(data, tmp_path / "r", "Good")
     job.folder.path.mkdir(parents=True)
-    process, events = mock.Mock(), mock.Mock()
+    child = mock.Mock()
     queue: deque[_Waiting] = deque()
     with FileLock(job.folder.lock):
         told = list(
             _fail(
-                _Running(_Waiting(job), process, events),
+                _Running(_Waiting(job), child),
                 queue,
                 "timeout",
                 Failure(kind="Timeout", message="late"),

@@ -4,7 +4,8 @@ from pathlib import Path
 
 from bench.plan.request import make_request
 from bench.results.store import read_all
-from bench.run.grid import Resources, execute
+from bench.run.resources import Resources
+from bench.run.run_grid import execute
 
 SMALL = ("epochs=1", "warmup_epochs=0", "batch_size=8", "d_model=8", "n_layers=1")
 

@@ -12,9 +12,9 @@ from bench.analyses.scaling.record import ScalingCurve, ScalingPoint, ScalingRec
 from bench.errors import ModelError, UsageError
 from bench.measure.flops import count_flops
 from bench.measure.keeping import SHORT_OF_MEMORY, may_keep
-from bench.measure.machine import Watch
 from bench.measure.probe import probe
 from bench.measure.process import DoesNotFitError, ProcessError, TookTooLongError
+from bench.measure.watch import Watch
 from bench.measure.workload import Subject, Workload
 from bench.models import registry
 from bench.results.record import Environment

@@ -8,12 +8,12 @@ from datetime import UTC, datetime
 from bench.errors import ModelError
 from bench.measure.flops import count_flops
 from bench.measure.keeping import SHORT_OF_MEMORY, may_keep
-from bench.measure.machine import Watch
 from bench.measure.parameters import count_parameters
 from bench.measure.plan import Findings, Plan, Say
 from bench.measure.probe import largest_that_fits
 from bench.measure.process import ProcessError
 from bench.measure.timing import RUN_LIMIT_S, time_in_turns
+from bench.measure.watch import Watch
 from bench.measure.workload import Subject, Workload
 from bench.models import registry
 from bench.results.efficiency_record import Condition, EfficiencyRecord, Operations, TaskShape, efficiency_key

@@ -14,7 +14,7 @@ from bench.plan.grid import PlannedCell, plan
 from bench.plan.planned import read_planned, write_planned
 from bench.plan.request import make_request
 from bench.results.store import CellFolder
-from bench.run.grid import _planned_by_others, sweep_old
+from bench.run.run_grid import _planned_by_others, sweep_old
 from tests.run.conftest import OWN
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import torch
 
-from bench.measure import efficiency, keeping, memory, timing
-from bench.measure.efficiency import key_of, measure
+from bench.measure import keeping, measure_models, memory, timing
+from bench.measure.measure_models import key_of, measure
 from bench.measure.plan import Plan
 from bench.measure.workload import Subject, Workload
 from bench.results.efficiency_record import EfficiencyRecord, TaskShape
@@ -92,7 +92,7 @@ def test_interrupted_measurement_keeps_the_workloads_that_were_done(monkeypatch:
         yield next(timing.time_in_turns(*arguments))
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(efficiency, "time_in_turns", interrupted)
+    monkeypatch.setattr(measure_models, "time_in_turns", interrupted)
     found: list[EfficiencyRecord] = []
     plan = make_plan({"transformer": make_subject()})
     with pytest.raises(KeyboardInterrupt):
@@ -169,11 +169,11 @@ def test_memory_is_not_kept_where_it_would_exceed_a_processs_own_limit(
 
 def test_model_that_cannot_be_counted_is_measured_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
-        raise efficiency.ModelError("operations cannot be counted")
+        raise measure_models.ModelError("operations cannot be counted")
 
-    monkeypatch.setattr(efficiency, "count_flops", refuse)
+    monkeypatch.setattr(measure_models, "count_flops", refuse)
     task = TaskShape(dataset="adftd", n_times=32, n_channels=3, n_classes=2)
     lines: list[str] = []
-    found = efficiency.size_of(make_subject(), task, lines.append)
+    found = measure_models.size_of(make_subject(), task, lines.append)
     assert found.operations is None
     assert "cannot be counted" in lines[0]
