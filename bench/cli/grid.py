@@ -50,26 +50,32 @@ def planned_cells(
 
 def show_plan(cells: list[PlannedCell], out: Path, *, jobs: int, retry_failed: bool) -> None:
     """Print every cell with its status, the totals, and what is to be trained takes by the records there are."""
-    from bench.plan.cost import commonest_place, costs_from_records, likeness, told, told_in_all
+    from bench.plan.cost import (
+        commonest_place,
+        costs_from_records,
+        describe_cost,
+        describe_total,
+        same_but_seed,
+    )
     from bench.plan.grid import counts, to_train
     from bench.results.store import read_all
 
     records, _ = read_all(out)
     place = commonest_place(records)
     costs = {} if place is None else costs_from_records(records, place)
-    width = max((len(one.settings.model) for one in cells), default=0)
+    width = max((len(planned.settings.model) for planned in cells), default=0)
     chosen = to_train(cells, retry_failed=retry_failed)
-    for one in cells:
-        settings = one.settings
-        key = one.cell.key[:12] if one.cell else "-"
-        cost = costs.get(likeness(one)) if one in chosen else None
+    for planned in cells:
+        settings = planned.settings
+        key = planned.cell.key[:12] if planned.cell else "-"
+        cost = costs.get(same_but_seed(planned)) if planned in chosen else None
         click.echo(
-            f"{settings.model:<{width}}  {settings.dataset:<9}  seed {settings.seed}  {key:<12}  {one.status}"
-            f"{'' if cost is None else f'  {told(cost)}'}"
+            f"{settings.model:<{width}}  {settings.dataset:<9}  seed {settings.seed}  {key:<12}  {planned.status}"
+            f"{'' if cost is None else f'  {describe_cost(cost)}'}"
         )
     click.echo(counts(cells))
     if place is not None and chosen:
-        for line in told_in_all([costs.get(likeness(one)) for one in chosen], jobs):
+        for line in describe_total([costs.get(same_but_seed(planned)) for planned in chosen], jobs):
             click.echo(line)
         click.echo(
             f"by records of their kind on {place.device_name} with --threads {place.threads}; "

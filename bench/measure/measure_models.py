@@ -101,7 +101,7 @@ def key_of(plan: Plan, name: str, workloads: Sequence[Workload]) -> str:
         "revision": registry.revision(name),
         "hyperparameters": dict(subject.hyperparameters),
         "task": plan.task.model_dump(),
-        "workloads": sorted(str(one) for one in workloads),
+        "workloads": sorted(str(workload) for workload in workloads),
         "training": subject.training.model_dump(mode="json"),
     }
     return efficiency_key(identity=identity, environment=plan.environment)
@@ -116,7 +116,7 @@ def _record(
     warnings: tuple[str, ...],
 ) -> EfficiencyRecord:
     subject = plan.subjects[name]
-    workloads = [one for one in plan.workloads if one in done]
+    workloads = [workload for workload in plan.workloads if workload in done]
     load_s = [probe.loaded.load_s for probe in found.probes.values()]
     return EfficiencyRecord(
         schema=1,

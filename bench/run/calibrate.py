@@ -9,7 +9,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from bench.measure.exclusive import training
-from bench.plan.cost import Cost, Place, Trial, cost_from_trial, costs_from_records, likeness
+from bench.plan.cost import Cost, Place, Trial, cost_from_trial, costs_from_records, same_but_seed
 from bench.plan.grid import PlannedCell, to_train
 from bench.processes import Child, stop, wait_for_news
 from bench.results.store import read_all
@@ -22,7 +22,7 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Forecast:
-    """The cells that a run would train, and by their likeness what each is expected to cost, or why that is unknown.
+    """The cells that a run would train, and by their `same_but_seed` the expected cost or why it is unknown.
 
     ``trials`` are those that costs come from where there was no record.
     """
@@ -34,7 +34,7 @@ class Forecast:
 
     def cost(self, planned: PlannedCell) -> Cost | None:
         """Return the cost of a cell, None where its trial failed."""
-        return self.costs.get(likeness(planned))
+        return self.costs.get(same_but_seed(planned))
 
 
 def forecast(
@@ -59,8 +59,8 @@ def forecast(
     if not chosen:
         return Forecast(chosen, {}, {}, {})
     first: dict[str, PlannedCell] = {}
-    for one in chosen:
-        first.setdefault(likeness(one), one)
+    for planned in chosen:
+        first.setdefault(same_but_seed(planned), planned)
     jobs = make_jobs(list(first.values()), data, out, resources, resolve_device(resources.device))
     place = Place(
         device=jobs[0].device,

@@ -26,7 +26,7 @@ def locked(folder: CellFolder) -> Iterator[None]:
     """Hold a cell, so that no other process trains it.
 
     Where the file system has no locks nobody is kept out: two runs may then train a cell twice, which
-    `bench.run.collision` settles.
+    `bench.run.ended` settles.
 
     Raises
     ------
@@ -63,7 +63,7 @@ def _has_locks(path: Path) -> bool:
 
 
 def _is_free(descriptor: int) -> bool | None:
-    """Tell whether nobody holds a file for himself, and close it; None where the file system has no locks."""
+    """Tell whether no process has locked a file for itself alone, and close it; None where there are no locks."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -1,4 +1,4 @@
-"""How far a results folder is, seen from outside: also while it is written, by whatever runs."""
+"""The state of every cell of a results folder, read from its files, also while a run writes them."""
 
 import re
 from collections.abc import Iterator
@@ -49,7 +49,9 @@ def cell_statuses(out: Path, *, hashed: bool = False) -> list[CellStatus]:
     NewerSchemaError
         A record was written by a newer version of this package.
     """
-    cells = {CellFolder.of(out, one.cell, one.key).path: one.cell for one in read_planned(out)}
+    cells = {
+        CellFolder.of(out, planned.cell, planned.key).path: planned.cell for planned in read_planned(out)
+    }
     cells |= dict(_folders(out))
     return [_status(CellFolder(path), name, hashed) for path, name in cells.items()]
 

@@ -99,7 +99,7 @@ class _Steps:
             following = min(n_windows * GROWTH, self.largest)
             needed = min(seconds) * following / n_windows * REPEATS
             if following == n_windows or time.perf_counter() + needed > deadline:
-                return n_windows, tuple(one / n_windows for one in seconds)
+                return n_windows, tuple(step_s / n_windows for step_s in seconds)
             n_windows = following
 
     def checkpoint_s(self) -> float:

@@ -68,7 +68,7 @@ def test_first_visit_of_training_holds_the_optimisers_state() -> None:
     """
     subject = make_subject(n_times=64)
     wide = replace(subject, hyperparameters={**subject.hyperparameters, "d_model": 1024, "d_ff": 4096})
-    n_weights = sum(one.numel() for one in wide.build().parameters())
+    n_weights = sum(weights.numel() for weights in wide.build().parameters())
     with ModelProcess(wide) as running:
         peaks = [running.visit(Workload("training", 16), 0.0, LIMIT_S).peak_bytes for _ in range(2)]
     assert peaks[1] - peaks[0] < 4 * n_weights

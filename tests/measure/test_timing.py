@@ -76,8 +76,8 @@ def run(
 ) -> dict[str, Findings]:
     """Take all turns and return what was found; with no time each model has one round."""
     findings = {name: Findings(Parameters(forward=1, total=1), None) for name in models}
-    for one in findings.values():
-        one.probes.update({w: Probe(w, Loaded(0.1, 0), (1.0 * w.batch,), 1) for w in (ONE, MANY)})
+    for found in findings.values():
+        found.probes.update({w: Probe(w, Loaded(0.1, 0), (1.0 * w.batch,), 1) for w in (ONE, MANY)})
     plan = Plan(
         subjects={name: make_subject(name) for name in models},
         width="script",

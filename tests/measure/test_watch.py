@@ -102,7 +102,7 @@ def test_usage_counts_children_as_ours() -> None:
     before = usage()
     subprocess.run([sys.executable, "-c", busy], check=True)
     time.sleep(0.05)
-    total, ours = (after - one for after, one in zip(usage(), before, strict=True))
+    total, ours = (after - then for after, then in zip(usage(), before, strict=True))
     assert ours > 0.2
     assert total > 0.2
 

@@ -45,8 +45,8 @@ class Ran:
 
     @property
     def record(self) -> Record:
-        (one,) = self.records
-        return one
+        (record,) = self.records
+        return record
 
 
 Run = Callable[..., Ran]

@@ -42,8 +42,8 @@ class Raises(_Small):
 
     def misbehave(self) -> None:
         class Unpicklable(Exception):  # noqa: N818
-            def __init__(self, one: int, two: int) -> None:
-                super().__init__(f"mistake {one + two}")
+            def __init__(self, first: int, second: int) -> None:
+                super().__init__(f"mistake {first + second}")
                 self.handle = open(os.devnull)  # noqa: SIM115, PTH123
 
         raise Unpicklable(40, 2)
@@ -296,7 +296,7 @@ class SeesThreads(_Haunted):
         super().__init__(n_channels, n_classes, graves, deaths=1000)
 
     def suffer(self) -> None:
-        pools = [one["num_threads"] for one in threadpoolctl.threadpool_info()]
+        pools = [pool["num_threads"] for pool in threadpoolctl.threadpool_info()]
         (self.graves / str(max(*pools, torch.get_num_threads()))).touch()
 
 

@@ -153,7 +153,7 @@ def test_a_model_edited_after_the_plan_is_not_trained_under_the_old_key(data: Pa
     shutil.copy(OWN, own)
     (job,) = jobs_of(data, tmp_path / "r", "Good", file=own)
     own.write_text(own.read_text() + "\n# edited\n")
-    (event,) = [one for one in run_jobs([job], n_workers=1) if isinstance(one, Finished)]
+    (event,) = [event for event in run_jobs([job], n_workers=1) if isinstance(event, Finished)]
     assert event.ended.outcome == "failed"
     assert "own_net.py has changed since the cell was planned" in event.ended.message
     assert [path.name for path in (tmp_path / "r").glob("cells/*/*/*")] == [job.folder.path.name]
@@ -165,6 +165,6 @@ def test_data_changed_after_the_plan_is_not_trained_under_the_old_key(data: Path
     signals = next((tmp_path / "d").rglob("body_acc_x_train.txt"))
     first, *others = signals.read_text().splitlines()
     signals.write_text("\n".join([*others, first]) + "\n")
-    (event,) = [one for one in run_jobs([job], n_workers=1) if isinstance(one, Finished)]
+    (event,) = [event for event in run_jobs([job], n_workers=1) if isinstance(event, Finished)]
     assert event.ended.outcome == "failed"
     assert "when the cell was planned; run the same command again" in event.ended.message

@@ -38,9 +38,9 @@ def test_what_another_run_is_doing_stays_in_the_list_of_planned_cells(data: Path
     folder.path.mkdir(parents=True)
     with FileLock(folder.lock):
         write_planned(tmp_path, second, beside=_planned_by_others(tmp_path))
-    assert [one.cell.model for one in read_planned(tmp_path)] == ["own_models.Good", "own_models.Raises"]
+    assert [name.cell.model for name in read_planned(tmp_path)] == ["own_models.Good", "own_models.Raises"]
     write_planned(tmp_path, second, beside=_planned_by_others(tmp_path))
-    assert [one.cell.model for one in read_planned(tmp_path)] == ["own_models.Raises"]
+    assert [name.cell.model for name in read_planned(tmp_path)] == ["own_models.Raises"]
 
 
 def test_files_of_a_killed_run_are_removed_and_those_of_a_live_one_are_not(tmp_path: Path) -> None:

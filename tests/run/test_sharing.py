@@ -130,7 +130,7 @@ def test_what_another_run_found_failing_meanwhile_is_not_trained_again(
     list(run_jobs(others, n_workers=1))
     (record,) = out.rglob("record.json")
     before = record.read_bytes()
-    (event,) = [one for one in run_jobs(ours, n_workers=1) if isinstance(one, Finished)]
+    (event,) = [event for event in run_jobs(ours, n_workers=1) if isinstance(event, Finished)]
     assert event.ended.outcome == "failed"
     assert "mistake 42 (record of another attempt)" in event.ended.message
     assert record.read_bytes() == before
@@ -153,7 +153,7 @@ def test_a_failure_of_a_cell_that_another_run_holds_is_not_recorded_but_waited_f
             )
         )
     assert told == []
-    assert [one.job for one in queue] == [job]
+    assert [waiting.job for waiting in queue] == [job]
     assert not job.folder.record.exists()
 
 
@@ -184,7 +184,7 @@ def test_other_scores_are_said_by_the_run_and_kept_with_their_environment(
     record.write_text(json.dumps(content))
     (graves / "other").symlink_to(record.parent)
     jobs = jobs_of(data, tmp_path / "r", "Overtaken", sets=sets)
-    (event,) = [one for one in run_jobs(jobs, n_workers=1) if isinstance(one, Finished)]
+    (event,) = [event for event in run_jobs(jobs, n_workers=1) if isinstance(event, Finished)]
     assert "differs-1.json" in event.ended.message
     differing = json.loads(next((tmp_path / "r").rglob("differs-1.json")).read_text())
     assert differing["environment"]["device"] == "cpu"
