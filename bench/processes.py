@@ -16,8 +16,6 @@ from types import FrameType
 from typing import Any
 from weakref import WeakSet
 
-import psutil
-
 from bench.errors import BenchError
 
 # What the fork server imports, by what its processes do. Importing these runs no tensor operation, and torch._dynamo
@@ -43,7 +41,7 @@ DRAWING = (
 GRACE_S = 5.0
 # How long one fork server after the other may die before a process is given up.
 FORK_SERVER_S = 60.0
-# What multiprocessing gives for a process whose fork server died.
+# What multiprocessing gives for a process whose fork server died, whether it lives on or not.
 LOST_CODE = 255
 
 _POOLS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -117,10 +115,6 @@ class Child:
             # Its end; an OSError where it was killed within a message.
             self.connection.close()
 
-    def is_alive(self) -> bool:
-        """Tell whether the process runs."""
-        return self.process.is_alive()
-
     @property
     def exit_code(self) -> int:
         """Minus the signal's number if one ended the process; `LOST_CODE` where only its fork server is known dead."""
@@ -133,11 +127,9 @@ class Child:
         return signal.Signals(-code).name if code < 0 else f"exit code {code}"
 
     def end(self) -> None:
-        """End the process and all that it started, at once; one whose fork server died may live on."""
-        lost = not self.is_alive() and self.exit_code == LOST_CODE
-        if not lost or not psutil.pid_exists(self.pid):
-            self.signal_group(signal.SIGKILL)
-            self.process.kill()  # where it has not made its group yet
+        """End the process and all that it started, at once; also one that outlived its fork server."""
+        self.signal_group(signal.SIGKILL)
+        self.process.kill()  # where it has not made its group yet
         self.process.join()
         self.connection.close()
         _CHILDREN.discard(self)

@@ -7,13 +7,14 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from multiprocessing.connection import Connection
 
 import psutil
 import pytest
 
 from bench import processes
-from bench.processes import Child, process_pool, stop, wait_for_news
+from bench.processes import COMPUTING, DRAWING, Child, process_pool, stop, wait_for_news
 from tests.fixtures.waiting import is_running, wait_for
 
 LONGEST_S = 60.0
@@ -39,12 +40,17 @@ def test_ctrl_c_does_not_end_what_is_under_way() -> None:
         assert pool.submit(_own_number, 0).result() == number
 
 
+def test_every_preload_is_there() -> None:
+    """The fork server passes over a name that it cannot import."""
+    assert [name for name in (*COMPUTING, *DRAWING) if find_spec(name) is None] == []
+
+
 def test_child_is_talked_with_and_says_how_it_ended() -> None:
     child = Child(_divide, 12)
     answers = []
     for divisor in (3, 0):
         child.connection.send(divisor)
-        while not (found := list(child.received())) and child.is_alive():
+        while not (found := list(child.received())) and child.process.is_alive():
             assert wait_for_news([child], LONGEST_S)
         answers += found
     child.process.join(LONGEST_S)
@@ -77,7 +83,7 @@ def parent_of(body: str) -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
     """Start another parent; give it and the numbers of processes that it prints."""
     code = (
         "import time\n"
-        "from bench.processes import Child, fork_server, process_pool, wait_for_news\n"
+        "from bench.processes import COMPUTING, DRAWING, Child, fork_server, process_pool, wait_for_news\n"
         "from tests.test_processes import _fork_and_sleep, _own_number\n"
         "if __name__ == '__main__':\n"
         "    fork_server(['tests.test_processes'])\n"

@@ -115,7 +115,7 @@ def _nothing(_connection: Connection) -> None:
 
 def _answer(child: Child) -> Trial | str | None:
     """Return what a process found, or how it died without; None while it is at it."""
-    alive = child.is_alive()
+    alive = child.process.is_alive()
     found = next(child.received(), None)
     if found is None and alive:
         return None

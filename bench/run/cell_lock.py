@@ -1,6 +1,5 @@
 """Who works on a cell: a lock that the system frees when its holder ends, and what a killed holder left behind."""
 
-import errno
 import fcntl
 import logging
 import os
@@ -11,12 +10,11 @@ from pathlib import Path
 
 from filelock import FileLock
 
+from bench.measure.exclusive import NO_LOCKS
 from bench.results.store import CellFolder
 
 # Longer than another process needs to look whether the lock is held.
 PATIENCE_S = 0.5
-# What flock says on a file system that has no locks.
-NO_LOCKS = {errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS}
 
 log = logging.getLogger(__name__)
 

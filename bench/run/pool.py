@@ -3,6 +3,7 @@
 import time
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
@@ -116,7 +117,7 @@ def _run(
                 yield Started(following.job)
             _sleep(running, queue)
             for cell in list(running):
-                alive = cell.child.is_alive()
+                alive = cell.child.process.is_alive()
                 yield from _news_of(cell)
                 if not alive:
                     running.remove(cell)
@@ -177,7 +178,7 @@ def _conclude(cell: _Running, queue: deque[_Waiting]) -> Iterator[Event]:
 def _death_of(cell: _Running) -> Ended:
     """Say how a worker went that said nothing: by a signal, which may pass, or by its own code.
 
-    The code of a worker is not known when the fork server dies; the worker itself may live on and hold its cell.
+    The code of a worker is not known when the fork server died; the worker went on and was ended then.
     """
     code = cell.child.exit_code
     by_fault = code < 0 or code == LOST_CODE
@@ -204,13 +205,6 @@ def _stop(running: Sequence[_Running]) -> None:
     """Stop workers and remove what they were writing."""
     stop([cell.child for cell in running])
     for cell in running:
-        _sweep_unless_locked(cell.job)
-
-
-def _sweep_unless_locked(job: Job) -> None:
-    try:
-        with locked(job.folder):
-            sweep(job.folder)
-    except OSError:
-        # Another run holds the cell, or the disk refuses; whoever takes the cell next sweeps too.
-        return
+        # Where another run holds the cell, or the disk refuses, whoever takes the cell next sweeps too.
+        with suppress(OSError), locked(cell.job.folder):
+            sweep(cell.job.folder)

@@ -16,8 +16,9 @@ from unittest import mock
 import pytest
 from filelock import FileLock
 
+from bench.measure.exclusive import NO_LOCKS
 from bench.results.record import Failure
-from bench.run.cell_lock import NO_LOCKS, is_locked, locked
+from bench.run.cell_lock import is_locked, locked
 from bench.run.ended import Ended
 from bench.run.failure import record_failure
 from bench.run.job import Job
@@ -144,7 +145,7 @@ def test_a_failure_of_a_cell_that_another_run_holds_is_not_recorded_but_waited_f
     child = mock.Mock()
     queue: deque[_Waiting] = deque()
     with FileLock(job.folder.lock):
-        told = list(
+        events = list(
             _fail(
                 _Running(_Waiting(job), child),
                 queue,
@@ -152,7 +153,7 @@ def test_a_failure_of_a_cell_that_another_run_holds_is_not_recorded_but_waited_f
                 Failure(kind="Timeout", message="late"),
             )
         )
-    assert told == []
+    assert events == []
     assert [waiting.job for waiting in queue] == [job]
     assert not job.folder.record.exists()
 
