@@ -1,24 +1,58 @@
-"""Processes that work for this one: where they are forked from, and that none outlives it."""
+"""Processes that work for this one: forked with their imports done, watched, and ended with all that they started."""
 
 import gc
 import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing import forkserver
-from multiprocessing.context import ForkServerContext
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import ForkServerContext, ForkServerProcess
+from types import FrameType
+from typing import Any
+from weakref import WeakSet
+
+from bench.errors import BenchError
+
+# What the fork server imports, by what its processes do. Importing these runs no tensor operation, and torch._dynamo
+# is a second's import that every optimiser asks for.
+COMPUTING = (
+    "torch",
+    "torch._dynamo",
+    "sklearn.metrics",
+    "scipy.special",
+    "threadpoolctl",
+    "bench.models.medmamba",
+    "bench.models.reformer",
+    "bench.run.train_cell",
+    "bench.run.trial",
+)
+DRAWING = (
+    "bench.report.contents",
+    "matplotlib.backends.backend_agg",
+    "matplotlib.backends.backend_pdf",
+    "matplotlib.backends.backend_svg",
+    "fontTools.subset",
+)
+GRACE_S = 5.0
+# How long one fork server after the other may die before a process is given up.
+FORK_SERVER_S = 60.0
+# What multiprocessing gives for a process whose fork server died, whether it lives on or not.
+LOST_CODE = 255
 
 _POOLS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
-def fork_server(preload: Sequence[str]) -> ForkServerContext:
+def fork_server(preload: Sequence[str] = COMPUTING) -> ForkServerContext:
     """Return multiprocessing's context with its fork server running; another one is started where it has died.
 
     The fork server does the slow imports once, and runs nothing else. multiprocessing has one for all users in a
-    program, and gives it its list of imports at its start only: whoever asks first decides.
+    program, and gives it its list of imports at its start only: whoever asks first decides. So a run starts it before
+    windows are cut.
     """
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(list(preload))
@@ -42,6 +76,147 @@ def _single_thread() -> Iterator[None]:
                 os.environ[name] = value
 
 
+class Child:
+    """A process that runs one function, and can be talked with.
+
+    It is the first of a group of its own, so that what it starts is ended with it, and the group ends when this
+    process does, however that ends. Ctrl-C is for this process to answer; Ctrl-Z pauses children too.
+
+    Parameters
+    ----------
+    work
+        A module's function, called in the process with ``given`` and its end of the connection.
+
+    Raises
+    ------
+    BenchError
+        No process can be started, because what they are forked from dies again and again.
+    """
+
+    def __init__(self, work: Callable[..., None], *given: object) -> None:
+        self.process, self.connection = _start(work, given)
+        _CHILDREN.add(self)
+        in_main = threading.current_thread() is threading.main_thread()
+        if in_main and signal.getsignal(signal.SIGTSTP) is signal.SIG_DFL:
+            signal.signal(signal.SIGTSTP, _pause)
+
+    @property
+    def pid(self) -> int:
+        """The number of the process and of its group."""
+        assert self.process.pid is not None
+        return self.process.pid
+
+    def received(self) -> Iterator[Any]:
+        """Yield what the process has sent and was not taken yet; waits for nothing."""
+        try:
+            while not self.connection.closed and self.connection.poll():
+                yield self.connection.recv()
+        except (EOFError, OSError):
+            # Its end; an OSError where it was killed within a message.
+            self.connection.close()
+
+    @property
+    def exit_code(self) -> int:
+        """Minus the signal's number if one ended the process; `LOST_CODE` where only its fork server is known dead."""
+        return self.process.exitcode or 0
+
+    @property
+    def death(self) -> str:
+        """The signal or the exit code that the process ended with."""
+        code = self.exit_code
+        return signal.Signals(-code).name if code < 0 else f"exit code {code}"
+
+    def end(self) -> None:
+        """End the process and all that it started, at once; also one that outlived its fork server."""
+        self.signal_group(signal.SIGKILL)
+        self.process.kill()  # where it has not made its group yet
+        self.process.join()
+        self.connection.close()
+        _CHILDREN.discard(self)
+
+    def signal_group(self, number: signal.Signals) -> None:
+        """Send a signal to the process and all that it started."""
+        # There is none before its first line, nor after the last of its processes; macOS refuses dead ones.
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, number)
+
+
+_CHILDREN: WeakSet[Child] = WeakSet()
+
+
+def wait_for_news(children: Iterable[Child], timeout_s: float | None = None) -> bool:
+    """Sleep until a child has sent something or has ended; tell whether one has."""
+    sources: list[Connection | int] = []
+    for child in children:
+        sources.append(child.process.sentinel)
+        sources += [] if child.connection.closed else [child.connection]
+    return bool(wait(sources, timeout_s))
+
+
+def stop(children: Sequence[Child]) -> None:
+    """End children with all that they started: politely, so that they can say where they were, then for good."""
+    for child in children:
+        child.process.terminate()
+    for child in children:
+        child.process.join(GRACE_S)
+        child.end()
+
+
+def _start(work: Callable[..., None], given: tuple[object, ...]) -> tuple[ForkServerProcess, Connection]:
+    """Start a process; when the fork server has just died, wait until multiprocessing notices and starts another."""
+    deadline = time.monotonic() + FORK_SERVER_S
+    while True:
+        try:
+            context = fork_server()
+            ours, theirs = context.Pipe()
+            process = context.Process(target=_run, args=(work, given, theirs), daemon=True)
+            process.start()
+        except (ConnectionError, EOFError) as error:
+            if time.monotonic() > deadline:
+                raise BenchError(
+                    "the process that workers are forked from dies again and again, perhaps for want of memory; "
+                    "what is finished is kept, the same command goes on from there"
+                ) from error
+            time.sleep(0.1)
+        else:
+            theirs.close()
+            return process, ours
+
+
+def _run(work: Callable[..., None], given: tuple[object, ...], connection: Connection) -> None:
+    os.setpgid(0, 0)
+    _begin()
+    work(*given, connection)
+
+
+def _begin() -> None:
+    # What the fork server has loaded stays; looking at it again in every collection would take a tenth of the time.
+    gc.freeze()
+    # Ctrl-C reaches all processes of a terminal; the parent is the one to answer it.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_die_with_parent, daemon=True).start()
+
+
+def _die_with_parent() -> None:
+    """End this process, and its group if it is the first of one, when the one that asked for it is gone."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    if os.getpgrp() == os.getpid():
+        os.killpg(0, signal.SIGKILL)
+    os._exit(1)
+
+
+def _pause(_signal: int, _frame: FrameType | None) -> None:
+    """Stop with all children until this process is to go on; a terminal's Ctrl-Z does not reach their groups."""
+    children = list(_CHILDREN)
+    for child in children:
+        child.signal_group(signal.SIGSTOP)
+    os.kill(os.getpid(), signal.SIGSTOP)
+    for child in children:
+        child.signal_group(signal.SIGCONT)
+
+
 @contextmanager
 def process_pool(n_workers: int, preload: Sequence[str] = ()) -> Iterator[ProcessPoolExecutor]:
     """Run a block with so many processes, which end with it; what they have not begun by then is dropped."""
@@ -50,24 +225,3 @@ def process_pool(n_workers: int, preload: Sequence[str] = ()) -> Iterator[Proces
         yield pool
     finally:
         pool.shutdown(cancel_futures=True)
-
-
-def _begin() -> None:
-    # What the fork server has loaded stays; looking at it again in every collection would take a tenth of the time.
-    gc.freeze()
-    # Ctrl-C reaches all processes of a terminal; the parent is the one to answer it.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    die_with_parent()
-
-
-def die_with_parent() -> None:
-    """End this process when the one that asked for it is gone, so that no orphan works on."""
-    parent = multiprocessing.parent_process()
-    if parent is None:
-        return
-
-    def watch() -> None:
-        parent.join()
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()

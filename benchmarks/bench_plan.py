@@ -19,16 +19,16 @@ from pathlib import Path
 from statistics import mean, median
 
 from bench.datasets.simulate.cohort import demo_root, ensure_demo
-from bench.plan.cost import likeness
+from bench.plan.cost import same_but_seed
 from bench.plan.data import check_all
 from bench.plan.grid import Request, plan
 from bench.plan.request import make_request
+from bench.processes import fork_server
 from bench.results.record import Record
 from bench.results.store import read_all
 from bench.run.calibrate import Forecast, forecast
-from bench.run.data import prepare_all
-from bench.run.fork_server import fork_server
-from bench.run.grid import Resources
+from bench.run.resources import Resources
+from bench.run.run_grid import prepare_all
 
 MOST_OFF, LEAST_SHARE, LONGEST_START_S, LONGEST_RUN_S = 0.3, 0.7, 0.5, 720.0
 
@@ -100,8 +100,10 @@ def prepare(request: Request, jobs: int) -> dict:
 
 def records_of(request: Request, out: Path) -> list[Record]:
     """Return the records of a request's cells, all of which must be done."""
-    keys = {one.cell.key for one in plan(request, prepare(request, 1), out) if one.cell is not None}
-    records = [one for one in read_all(out)[0] if one.key in keys and one.is_done]
+    keys = {
+        planned.cell.key for planned in plan(request, prepare(request, 1), out) if planned.cell is not None
+    }
+    records = [record for record in read_all(out)[0] if record.key in keys and record.is_done]
     if len(records) < len(keys):
         raise SystemExit(
             f"{out}: {len(records)} of the {len(keys)} cells of this grid are done; run it first"
@@ -113,10 +115,10 @@ def verdicts(
     found: Forecast, records: list[Record], jobs: int, off: float, whole_s: float | None
 ) -> Iterator[tuple[str, float, str, str, bool]]:
     """Yield what is measured, its value, its aim, the unit, and whether the aim is met."""
-    starts = [datetime.fromisoformat(one.timing.started).timestamp() for one in records]
+    starts = [datetime.fromisoformat(record.timing.started).timestamp() for record in records]
     wall = max(s + r.timing.total_s for s, r in zip(starts, records, strict=True)) - min(starts)
-    share = sum(one.timing.train_s + one.timing.test_s for one in records) / (wall * jobs)
-    start_s = median(one.start_s for one in found.trials.values())
+    share = sum(record.timing.train_s + record.timing.test_s for record in records) / (wall * jobs)
+    start_s = median(trial.start_s for trial in found.trials.values())
     yield "predicted against measured time", 100 * off, "30 %", "%", abs(off) <= MOST_OFF
     yield "worker time in training and evaluation", 100 * share, "70 %", "%", share >= LEAST_SHARE
     yield "start of a cell, median", start_s, "0.5 s", "s", start_s <= LONGEST_START_S
@@ -131,10 +133,10 @@ def compare(found: Forecast, records: list[Record]) -> float:
     for record in records:
         measured[record.cell.model, record.cell.dataset].append(record.whole_time_s)
     predicted: dict[tuple[str, str], float] = {}
-    for one in found.cells:
-        cost = found.costs.get(likeness(one))
+    for planned in found.cells:
+        cost = found.costs.get(same_but_seed(planned))
         if cost is not None:
-            predicted[one.settings.model, one.settings.dataset] = cost.seconds
+            predicted[planned.settings.model, planned.settings.dataset] = cost.seconds
     both = sorted(predicted.keys() & measured.keys())
     print(f"{'model':<27}{'dataset':<11}predicted s  measured s     off")
     for name in both:

@@ -10,9 +10,7 @@ from hypothesis import settings
 
 from bench.datasets import registry as dataset_registry
 from bench.models import registry as model_registry
-from bench.processes import fork_server
-from bench.report.write import PRELOAD as DRAWING
-from bench.run.fork_server import PRELOAD as TRAINING
+from bench.processes import COMPUTING, DRAWING, fork_server
 
 pytest_plugins = [
     "tests.fixtures.paper_source",
@@ -28,7 +26,7 @@ settings.load_profile("bench")
 @pytest.fixture(scope="session", autouse=True)
 def forked() -> None:
     """Start the tests' one fork server with all imports: whoever asks first decides, and the others would wait."""
-    fork_server([*TRAINING, *DRAWING])
+    fork_server([*COMPUTING, *DRAWING])
 
 
 @pytest.fixture(scope="session")

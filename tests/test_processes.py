@@ -1,17 +1,23 @@
-"""Pools of processes: what they do is done, Ctrl-C is the parent's, and none is left when the parent is killed."""
+"""Processes that work for this one: heard, asked to end, and none left, nor what they forked, when it is killed."""
 
 import os
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from multiprocessing.connection import Connection
 
 import psutil
 import pytest
 
-from bench.processes import process_pool
+from bench import processes
+from bench.processes import COMPUTING, DRAWING, Child, process_pool, stop, wait_for_news
+from tests.fixtures.waiting import is_running, wait_for
 
-LONGEST_S = 30.0
+LONGEST_S = 60.0
 
 
 def test_pool_answers_and_is_gone_after_its_block() -> None:
@@ -34,27 +40,110 @@ def test_ctrl_c_does_not_end_what_is_under_way() -> None:
         assert pool.submit(_own_number, 0).result() == number
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
-def test_pool_dies_with_its_parent() -> None:
+def test_every_preload_is_there() -> None:
+    """The fork server passes over a name that it cannot import."""
+    assert [name for name in (*COMPUTING, *DRAWING) if find_spec(name) is None] == []
+
+
+def test_child_is_talked_with_and_says_how_it_ended() -> None:
+    child = Child(_divide, 12)
+    answers = []
+    for divisor in (3, 0):
+        child.connection.send(divisor)
+        while not (found := list(child.received())) and child.process.is_alive():
+            assert wait_for_news([child], LONGEST_S)
+        answers += found
+    child.process.join(LONGEST_S)
+    assert (answers, child.death) == ([4.0], "exit code 1")
+    child.end()
+
+
+def test_nothing_is_heard_of_a_child_that_has_nothing_to_say() -> None:
+    child = Child(_sleep)
+    assert not wait_for_news([child], 0.1)
+    child.end()
+    assert (child.death, is_running(child.pid)) == ("SIGKILL", False)
+
+
+@pytest.mark.parametrize(("handler", "death"), [("SIG_DFL", "SIGTERM"), ("SIG_IGN", "SIGKILL")])
+def test_child_is_asked_to_end_before_it_is_killed(
+    monkeypatch: pytest.MonkeyPatch, handler: str, death: str
+) -> None:
+    monkeypatch.setattr(processes, "GRACE_S", 2.0)
+    child = Child(_fork_and_sleep, handler)
+    wait_for_news([child])
+    (forked,) = child.received()
+    stop([child])
+    assert child.death == death
+    wait_for(lambda: not is_running(forked), "processes")
+
+
+@contextmanager
+def parent_of(body: str) -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
+    """Start another parent; give it and the numbers of processes that it prints."""
     code = (
         "import time\n"
-        "from bench.processes import process_pool\n"
-        "from tests.test_processes import _own_number\n"
+        "from bench.processes import COMPUTING, DRAWING, Child, fork_server, process_pool, wait_for_news\n"
+        "from tests.test_processes import _fork_and_sleep, _own_number\n"
         "if __name__ == '__main__':\n"
-        "    with process_pool(1) as pool:\n"
-        "        print(pool.submit(_own_number, 0).result(), flush=True)\n"
-        "        pool.submit(time.sleep, 600).result()\n"
+        "    fork_server(['tests.test_processes'])\n"
     )
-    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as parent:
+    with subprocess.Popen([sys.executable, "-c", code + body], stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout is not None
-        number = int(parent.stdout.readline())
-        assert psutil.pid_exists(number)
-        parent.kill()
-    late = time.monotonic() + LONGEST_S
-    while psutil.pid_exists(number) and time.monotonic() < late:
-        time.sleep(0.05)
-    assert not psutil.pid_exists(number)
+        try:
+            yield parent, [int(number) for number in parent.stdout.readline().split()]
+        finally:
+            parent.kill()
+
+
+POOL = """
+    with process_pool(1) as pool:
+        print(pool.submit(_own_number, 0).result(), flush=True)
+        pool.submit(time.sleep, 600).result()
+"""
+CHILD = """
+    child = Child(_fork_and_sleep, 'SIG_DFL')
+    wait_for_news([child])
+    print(child.pid, *child.received(), flush=True)
+    wait_for_news([child])
+"""
+
+
+@pytest.mark.parametrize(("body", "n_processes"), [(POOL, 1), (CHILD, 2)], ids=["pool", "child"])
+def test_all_die_with_their_parent(body: str, n_processes: int) -> None:
+    with parent_of(body) as (_, numbers):
+        assert [is_running(number) for number in numbers] == [True] * n_processes
+    wait_for(lambda: not any(map(is_running, numbers)), "processes to end")
+
+
+def test_ctrl_z_pauses_children_and_what_they_started() -> None:
+    with parent_of(CHILD) as (parent, numbers):
+
+        def paused() -> list[bool]:
+            everyone = [parent.pid, *numbers]
+            return [psutil.Process(number).status() == psutil.STATUS_STOPPED for number in everyone]
+
+        parent.send_signal(signal.SIGTSTP)
+        wait_for(lambda: all(paused()), "all to pause")
+        parent.send_signal(signal.SIGCONT)
+        wait_for(lambda: not any(paused()), "all to go on")
 
 
 def _own_number(_: int) -> int:
     return os.getpid()
+
+
+def _divide(number: int, connection: Connection) -> None:
+    while True:
+        connection.send(number / connection.recv())
+
+
+def _sleep(_connection: Connection) -> None:
+    time.sleep(600)
+
+
+def _fork_and_sleep(handler: str, connection: Connection) -> None:
+    signal.signal(signal.SIGTERM, getattr(signal, handler))
+    if forked := os.fork():
+        connection.send(forked)
+    time.sleep(600)

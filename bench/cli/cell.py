@@ -42,7 +42,8 @@ def command(
     from bench.cli import grid
     from bench.measure.environment import resolve_device
     from bench.run.distributed import differs_because, run_together
-    from bench.run.grid import Resources, make_jobs
+    from bench.run.job import make_jobs
+    from bench.run.resources import Resources
 
     if "RANK" not in os.environ:
         raise UsageError(

@@ -12,7 +12,7 @@ from bench.plan.request import make_request
 from bench.plan.shard import parse_shard
 
 if TYPE_CHECKING:
-    from bench.run.grid import Summary
+    from bench.run.run_grid import Summary
 
 
 def split_request(options: dict[str, Any], data: Path | None) -> tuple[Request, dict[str, Any]]:
@@ -51,26 +51,32 @@ def planned_cells(
 
 def show_plan(cells: list[PlannedCell], out: Path, *, jobs: int, retry_failed: bool) -> None:
     """Print every cell with its status, the totals, and what is to be trained takes by the records there are."""
-    from bench.plan.cost import commonest_place, costs_from_records, likeness, told, told_in_all
+    from bench.plan.cost import (
+        commonest_place,
+        costs_from_records,
+        describe_cost,
+        describe_total,
+        same_but_seed,
+    )
     from bench.plan.grid import counts, to_train
     from bench.results.store import read_all
 
     records, _ = read_all(out)
     place = commonest_place(records)
     costs = {} if place is None else costs_from_records(records, place)
-    width = max((len(cell.settings.model) for cell in cells), default=0)
+    width = max((len(planned.settings.model) for planned in cells), default=0)
     chosen = to_train(cells, retry_failed=retry_failed)
-    for cell in cells:
-        settings = cell.settings
-        key = cell.cell.key[:12] if cell.cell else "-"
-        cost = costs.get(likeness(cell)) if cell in chosen else None
+    for planned in cells:
+        settings = planned.settings
+        key = planned.cell.key[:12] if planned.cell else "-"
+        cost = costs.get(same_but_seed(planned)) if planned in chosen else None
         click.echo(
-            f"{settings.model:<{width}}  {settings.dataset:<9}  seed {settings.seed}  {key:<12}  {cell.status}"
-            f"{'' if cost is None else f'  {told(cost)}'}"
+            f"{settings.model:<{width}}  {settings.dataset:<9}  seed {settings.seed}  {key:<12}  {planned.status}"
+            f"{'' if cost is None else f'  {describe_cost(cost)}'}"
         )
     click.echo(counts(cells))
     if place is not None and chosen:
-        for line in told_in_all([costs.get(likeness(one)) for one in chosen], jobs):
+        for line in describe_total([costs.get(same_but_seed(planned)) for planned in chosen], jobs):
             click.echo(line)
         click.echo(
             f"by records of their kind on {place.device_name} with --threads {place.threads}; "
@@ -92,7 +98,8 @@ def ready_data(request: Request, data: Path | None) -> Path:
 
 def run_cells(request: Request, data: Path, out: Path, options: dict[str, Any]) -> "Summary":
     """Train the cells that are not done and say how it went."""
-    from bench.run.grid import Resources, execute
+    from bench.run.resources import Resources
+    from bench.run.run_grid import execute
 
     summary = execute(request, data, out, Resources(**options))
     click.echo(f"cells: {summary}", err=True)
@@ -112,7 +119,7 @@ def measure(request: Request, out: Path, *, device: str, threads: int | None) ->
     Sizes are the preset's: assignments are for the cells.
     """
     from bench.analyses.efficiency.compute import measure_missing
-    from bench.measure.request import place_of
+    from bench.measure.measurement import place_of
 
     dataset = "adftd" if "adftd" in request.datasets else request.datasets[0]
     place = place_of(device, threads, None)

@@ -43,7 +43,7 @@ def list_models(dataset: str | None, as_json: bool) -> None:
         entry = registry.entry(name)
         row: dict[str, Any] = {"name": name, "family": entry.family}
         if dataset is not None:
-            from bench.measure.model_size import parameters_for
+            from bench.measure.parameters import parameters_for
 
             counted = parameters_for(name, dataset)
             row |= {"parameters": counted.forward, "total": counted.total}

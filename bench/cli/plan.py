@@ -43,14 +43,14 @@ def command(data: Path | None, out: Path | None, budget: float, **options: Any) 
     bench plan --preset demo --models medmamba
     """
     from bench.cli import grid
-    from bench.plan.cost import told_in_all
+    from bench.plan.cost import describe_total
     from bench.plan.data import check_all
     from bench.plan.grid import counts, plan
+    from bench.processes import fork_server
     from bench.run.calibrate import forecast
-    from bench.run.data import prepare_all
     from bench.run.display import make_display
-    from bench.run.fork_server import fork_server
-    from bench.run.grid import Resources
+    from bench.run.resources import Resources
+    from bench.run.run_grid import prepare_all
 
     request, options = grid.split_request(options, data)
     root, results = grid.ready_data(request, data), out or default_results()
@@ -68,21 +68,24 @@ def command(data: Path | None, out: Path | None, budget: float, **options: Any) 
         cells = cells if resources.shard is None else resources.shard.of(cells)
         found = forecast(cells, root, results, resources, budget_s=budget, say=display.say)
     click.echo(counts(cells))
-    for line in [*_kinds(found), *told_in_all([found.cost(cell) for cell in found.cells], resources.jobs)]:
+    for line in [
+        *_kinds(found),
+        *describe_total([found.cost(planned) for planned in found.cells], resources.jobs),
+    ]:
         click.echo(line)
 
 
 def _kinds(found: "Forecast") -> list[str]:
     """Return a line for the cells that differ by their seed only."""
-    from bench.plan.cost import likeness, told
+    from bench.plan.cost import describe_cost, same_but_seed
 
     kinds: dict[str, list[PlannedCell]] = {}
-    for cell in found.cells:
-        kinds.setdefault(likeness(cell), []).append(cell)
-    width = max((len(cell.settings.model) for cell in found.cells), default=0)
+    for planned in found.cells:
+        kinds.setdefault(same_but_seed(planned), []).append(planned)
+    width = max((len(planned.settings.model) for planned in found.cells), default=0)
     text = []
     for name, cells in kinds.items():
         settings, cost = cells[0].settings, found.costs.get(name)
-        text_of = found.troubles.get(name, "unknown") if cost is None else told(cost)
+        text_of = found.troubles.get(name, "unknown") if cost is None else describe_cost(cost)
         text.append(f"{settings.model:<{width}}  {settings.dataset:<9}  {len(cells):>3} cells  {text_of}")
     return text

@@ -4,7 +4,6 @@ Every answer is a `Loaded`, a `Visited` or a `Broke`. A process that lacks memor
 """
 
 import gc
-import signal
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -63,8 +62,6 @@ class Broke:
 
 def main(subject: Subject, connection: Connection) -> None:
     """Serve one model until the other end is closed."""
-    # Ctrl-C reaches all processes of a terminal; the parent is the one to answer it, by closing its end.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         model = _load(subject, connection)
         session = Session(subject, model, clock_of(subject.device))
@@ -142,7 +139,7 @@ class Session:
 
             torch.cuda.empty_cache()  # all models' processes share the GPU; the next one may need it
         # To a tenth of a microsecond: more is noise, and records keep every run.
-        return Visited(ask.workload, tuple(round(one, 7) for one in seconds), peak)
+        return Visited(ask.workload, tuple(round(run_s, 7) for run_s in seconds), peak)
 
     def _wants_warming(self, ask: Ask) -> bool:
         """Tell whether a first run would not be like the others, or take memory like them.

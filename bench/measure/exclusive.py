@@ -15,8 +15,8 @@ from pathlib import Path
 from bench.errors import BenchError
 from bench.files import cache_root
 
-# What flock says on a file system that has no locks.
-NO_LOCKS = {errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS}
+# What flock says on a file system that has no locks; the last is the kernel's own ENOTSUPP.
+NO_LOCKS = {errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, 524}
 
 log = logging.getLogger(__name__)
 

@@ -3,7 +3,23 @@
 import torch
 from torch import nn
 
+from bench import datasets, models
 from bench.results.record import Parameters
+from bench.settings import preset, resolve
+
+
+def parameters_for(model: str, dataset: str) -> Parameters:
+    """Count the parameters of the model that ``bench run --preset paper`` would train on a dataset.
+
+    Raises
+    ------
+    UsageError
+        A name is unknown.
+    """
+    facts = datasets.facts(dataset)
+    settings = resolve(model, dataset, 41, recipe_name="published", preset=preset("paper"), assignments={})
+    built = models.build(model, facts.n_channels, facts.n_times, facts.n_classes, **settings.hyperparameters)
+    return count_parameters(built, facts.n_times, facts.n_channels)
 
 
 def count_parameters(model: nn.Module, n_times: int, n_channels: int) -> Parameters:

@@ -1,27 +1,15 @@
 """The parent's end of a model's process: start, ask with a deadline, and say what became of it."""
 
-import multiprocessing
 import signal
-import time
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
 from bench.measure import child
 from bench.measure.child import Ask, Broke, Loaded, Visited
 from bench.measure.workload import Subject, Workload
+from bench.processes import GRACE_S, Child, stop, wait_for_news
 
-# torch._dynamo is a second's import that every optimiser asks for.
-PRELOAD = [
-    "torch",
-    "torch._dynamo",
-    "bench.models",
-    "bench.models.medmamba",
-    "bench.models.reformer",
-    "bench.train.optimiser",
-]
 LOAD_LIMIT_S = 120.0
-GRACE_S = 2.0
 
 
 class ProcessError(Exception):
@@ -34,19 +22,6 @@ class DoesNotFitError(ProcessError):
 
 class TookTooLongError(ProcessError):
     """It was stopped at its deadline."""
-
-
-@dataclass(frozen=True)
-class _Deadline:
-    clock: float
-
-    @classmethod
-    def after(cls, seconds: float) -> "_Deadline":
-        return cls(time.monotonic() + seconds)
-
-    @property
-    def left_s(self) -> float:
-        return max(0.0, self.clock - time.monotonic())
 
 
 class ModelProcess:
@@ -63,17 +38,12 @@ class ModelProcess:
     def __init__(self, subject: Subject) -> None:
         self.subject = subject
         self.given_up = False
-        context = multiprocessing.get_context("forkserver")
-        context.set_forkserver_preload(PRELOAD)
-        self._ours, theirs = context.Pipe()
-        self._process = context.Process(target=child.main, args=(subject, theirs), daemon=True)
-        self._process.start()
-        theirs.close()
+        self._child = Child(child.main, subject)
 
     def __enter__(self) -> Self:
         """Wait until the model is loaded."""
         try:
-            answer = self._answer(_Deadline.after(LOAD_LIMIT_S), "loading")
+            answer = self._answer(LOAD_LIMIT_S, "loading")
         except BaseException:
             self.close()
             raise
@@ -101,40 +71,31 @@ class ModelProcess:
         try:
             return self._asked(Ask(workload, at_least_s), name, limit_s)
         except ProcessError:
-            self._give_up()
+            self.given_up = True
+            self._child.end()
             raise
 
     def _asked(self, ask: Ask, name: str, limit_s: float) -> Visited:
         try:
-            self._ours.send(ask)
+            self._child.connection.send(ask)
         except OSError as error:
             raise self._death(name) from error
-        answer = self._answer(_Deadline.after(limit_s), str(ask.workload))
+        answer = self._answer(limit_s, str(ask.workload))
         assert isinstance(answer, Visited)
         assert answer.workload == ask.workload
         return answer
 
-    def _give_up(self) -> None:
-        self.given_up = True
-        self._process.kill()
-        self.close()
-
     def close(self) -> None:
-        """End the process, politely first."""
-        self._ours.close()
-        self._process.join(GRACE_S)
-        if self._process.is_alive():
-            self._process.kill()
-            self._process.join()
+        """End the process."""
+        stop([self._child])
 
-    def _answer(self, deadline: _Deadline, doing: str) -> Loaded | Visited:
+    def _answer(self, limit_s: float, doing: str) -> Loaded | Visited:
         name = f"{self.subject.model}, {doing}"
-        if not self._ours.poll(deadline.left_s):
+        if not wait_for_news([self._child], limit_s):
             raise TookTooLongError(f"{name}: no answer in time")
-        try:
-            answer = self._ours.recv()
-        except (EOFError, OSError) as error:
-            raise self._death(name) from error
+        answer = next(self._child.received(), None)
+        if answer is None:
+            raise self._death(name)
         if isinstance(answer, Broke) and answer.out_of_memory:
             raise DoesNotFitError(f"{name}: out of memory ({answer.message})")
         if isinstance(answer, Broke):
@@ -143,10 +104,7 @@ class ModelProcess:
 
     def _death(self, name: str) -> ProcessError:
         """Return what the death of the process means: where memory is limited, most likely the lack of it."""
-        self._process.join(GRACE_S)
-        code = self._process.exitcode
-        if code in (-signal.SIGKILL, -signal.SIGABRT):
-            return DoesNotFitError(
-                f"{name}: the process died of {signal.Signals(-code).name}, as without memory"
-            )
-        return ProcessError(f"{name}: the process ended with exit code {code}")
+        self._child.process.join(GRACE_S)
+        if self._child.exit_code in (-signal.SIGKILL, -signal.SIGABRT):
+            return DoesNotFitError(f"{name}: the process died of {self._child.death}, as without memory")
+        return ProcessError(f"{name}: the process ended with exit code {self._child.exit_code}")

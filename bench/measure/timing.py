@@ -7,11 +7,11 @@ from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 
-from bench.measure.machine import Watch
 from bench.measure.plan import Findings, Plan, Say
 from bench.measure.probe import largest_that_fits
 from bench.measure.process import DoesNotFitError, ModelProcess, ProcessError
 from bench.measure.rounds import FellOutError, Precision, Visit, take_turns
+from bench.measure.watch import Watch
 from bench.measure.workload import Subject, Workload
 
 ANCHOR = "medmamba"
@@ -30,22 +30,22 @@ def time_in_turns(plan: Plan, findings: Mapping[str, Findings], watch: Watch, sa
     Yields each workload when its timings are taken; ``watch`` looks at the machine after every visit.
     """
     left_s = plan.limit_s * len(plan.subjects)
-    costs = {one: _seconds_of_a_turn(one, findings, plan.round_s) for one in plan.workloads}
+    costs = {workload: _seconds_of_a_turn(workload, findings, plan.round_s) for workload in plan.workloads}
     workloads = sorted(costs, key=costs.__getitem__)
     with ExitStack() as stack:
         turns = {
             name: _Turn(subject, findings[name], plan.round_s, say) for name, subject in plan.subjects.items()
         }
-        for one in turns.values():
-            stack.callback(one.close)
+        for turn in turns.values():
+            stack.callback(turn.close)
         for n_done, workload in enumerate(workloads):
             # By the root of what a turn costs: slow workloads need the time, quick ones are not to end without.
-            weights = [math.sqrt(costs[one]) for one in workloads[n_done:]]
+            weights = [math.sqrt(costs[left]) for left in workloads[n_done:]]
             share_s = left_s * weights[0] / sum(weights)
             visits: dict[str, Visit] = {
-                name: partial(_visit, one, workload, watch)
-                for name, one in turns.items()
-                if one.is_ready(workload)
+                name: partial(_visit, turn, workload, watch)
+                for name, turn in turns.items()
+                if turn.is_ready(workload)
             }
             say(f"{workload}: {len(visits)} models in turns, at most {share_s:.0f} s")
             started = time.monotonic()
@@ -58,8 +58,8 @@ def time_in_turns(plan: Plan, findings: Mapping[str, Findings], watch: Watch, sa
 
 def _seconds_of_a_turn(workload: Workload, findings: Mapping[str, Findings], round_s: float) -> float:
     """Return what visiting all models once will take: each fills a round, with one run at least."""
-    probes = [one.probes[workload] for one in findings.values() if workload in one.probes]
-    return max(LEAST_S, sum(max(round_s, sum(one.seconds)) for one in probes))
+    probes = [found.probes[workload] for found in findings.values() if workload in found.probes]
+    return max(LEAST_S, sum(max(round_s, sum(probe.seconds)) for probe in probes))
 
 
 def _visit(turn: "_Turn", workload: Workload, watch: Watch) -> list[float]:

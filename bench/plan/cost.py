@@ -58,13 +58,13 @@ class Place:
     threads: int
 
 
-def likeness(planned: PlannedCell) -> str:
+def same_but_seed(planned: PlannedCell) -> str:
     """Return the same text for cells that differ by their seed only; they have the same data."""
     data = None if planned.cell is None else planned.cell.data.description.fingerprint
-    return _likeness(planned.settings.model_dump(mode="json"), data)
+    return _same_but_seed(planned.settings.model_dump(mode="json"), data)
 
 
-def _likeness(settings: Mapping[str, object], fingerprint: str | None) -> str:
+def _same_but_seed(settings: Mapping[str, object], fingerprint: str | None) -> str:
     ignored = ("seed", "origins", "preset")
     kept = {name: value for name, value in settings.items() if name not in ignored}
     return json.dumps({**kept, "fingerprint": fingerprint}, sort_keys=True)
@@ -83,7 +83,7 @@ def commonest_place(records: Sequence[Record]) -> Place | None:
 
 
 def costs_from_records(records: Sequence[Record], place: Place) -> dict[str, Cost]:
-    """Return the cost of cells by their `likeness`, from finished cells of the same place.
+    """Return the cost of cells by their `same_but_seed`, from finished cells of the same place.
 
     One that lacked memory and was trained by smaller steps tells nothing of those that do not.
     """
@@ -91,7 +91,7 @@ def costs_from_records(records: Sequence[Record], place: Place) -> dict[str, Cos
     for record in records:
         whole = record.micro_batch_size_used == record.settings["training"]["micro_batch_size"]
         if record.is_done and whole and place_of(record) == place:
-            alike[_likeness(record.settings, record.data.fingerprint)].append(record)
+            alike[_same_but_seed(record.settings, record.data.fingerprint)].append(record)
     return {name: _cost_of(some) for name, some in alike.items()}
 
 
@@ -108,7 +108,7 @@ def _cost_of(records: Sequence[Record]) -> Cost:
 
 
 def cost_from_trial(planned: PlannedCell, trial: Trial) -> Cost:
-    """Return the cost of a cell whose data is prepared, from a trial of a cell of its likeness."""
+    """Return the cost of a cell whose data is prepared, from a trial of a cell that differs by its seed only."""
     assert planned.cell is not None, "the cell's data is not prepared"
     training, data = planned.settings.training, planned.cell.data.description
     n_val, n_test = data.parts["validation"].n_windows, data.parts["test"].n_windows
@@ -129,14 +129,14 @@ def cost_from_trial(planned: PlannedCell, trial: Trial) -> Cost:
     )
 
 
-def told(cost: Cost) -> str:
+def describe_cost(cost: Cost) -> str:
     """Return a cell's cost as people say it, with how sure it is and what it is from."""
     bound = "at most " if cost.at_most else ""
     memory = "" if cost.memory_bytes is None else f"{cost.memory_bytes / 2**30:.1f} GiB, "
     return f"{bound}{duration(cost.seconds)}, {memory}give or take {100 * cost.doubt:.0f} % ({cost.source})"
 
 
-def told_in_all(costs: Sequence[Cost | None], n_workers: int) -> list[str]:
+def describe_total(costs: Sequence[Cost | None], n_workers: int) -> list[str]:
     """Return what the cells to train take together, and how many have no known cost."""
     known = [cost for cost in costs if cost is not None]
     seconds = [cost.seconds for cost in known]
@@ -166,6 +166,6 @@ def duration(seconds: float) -> str:
 def wall_time_s(seconds: Sequence[float], n_workers: int) -> float:
     """Return how long workers take for cells that each takes in turn."""
     ends: list[float] = [0.0] * n_workers
-    for one in seconds:
-        heappush(ends, heappop(ends) + one)
+    for cell_s in seconds:
+        heappush(ends, heappop(ends) + cell_s)
     return max(ends)

@@ -52,8 +52,10 @@ def cell_data(settings: CellSettings, manifest: Manifest) -> CellData:
 
 
 def _counts(subjects: Sequence[SubjectSummary], names: tuple[str, ...]) -> SplitCounts:
-    chosen = [one for one in subjects if one.name in set(names)]
-    per_class = [sum(column) for column in zip(*(one.windows_per_class for one in chosen), strict=True)]
+    chosen = [subject for subject in subjects if subject.name in set(names)]
+    per_class = [
+        sum(column) for column in zip(*(subject.windows_per_class for subject in chosen), strict=True)
+    ]
     return SplitCounts(n_subjects=len(chosen), n_windows=sum(per_class), windows_per_class=tuple(per_class))
 
 

@@ -46,8 +46,8 @@ class Request:
             variants = ablation_variants(self.models, self.datasets)
             cells += [(variant, DATASET, seed) for seed in self.seeds for variant in variants]
         return [
-            resolve(*one, recipe_name=self.recipe, preset=self.preset, assignments=self.assignments)
-            for one in cells
+            resolve(*cell, recipe_name=self.recipe, preset=self.preset, assignments=self.assignments)
+            for cell in cells
         ]
 
 
@@ -89,15 +89,15 @@ def plan(request: Request, manifests: Mapping[str, Manifest | None], out: Path) 
 def to_train(cells: Sequence[PlannedCell], *, retry_failed: bool) -> list[PlannedCell]:
     """Return the cells without a record, and those whose record says they failed if asked."""
     return [
-        one
-        for one in cells
-        if one.status not in ("done", "failed") or (retry_failed and one.status == "failed")
+        planned
+        for planned in cells
+        if planned.status not in ("done", "failed") or (retry_failed and planned.status == "failed")
     ]
 
 
 def counts(cells: Sequence[PlannedCell]) -> str:
     """Return how many cells there are, and how many of each status."""
-    by_status = Counter(one.status for one in cells)
+    by_status = Counter(planned.status for planned in cells)
     return f"{len(cells)} cells: " + ", ".join(f"{n} {status}" for status, n in by_status.items())
 
 

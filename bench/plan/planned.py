@@ -33,9 +33,11 @@ def write_planned(out: Path, cells: Sequence[PlannedCell], *, beside: Sequence[P
         The results folder cannot be written.
     """
     own = [
-        PlannedName(cell=cell_name(one.settings), key=one.cell.key) for one in cells if one.cell is not None
+        PlannedName(cell=cell_name(planned.settings), key=planned.cell.key)
+        for planned in cells
+        if planned.cell is not None
     ]
-    names = {one.key + one.cell.recipe: one for one in (*beside, *own)}.values()
+    names = {name.key + name.cell.recipe: name for name in (*beside, *own)}.values()
     text = json.dumps([name.model_dump(mode="json") for name in names], indent=0) + "\n"
     try:
         with atomic_file(out / FILE) as path:
@@ -58,6 +60,6 @@ def read_planned(out: Path) -> list[PlannedName]:
     if not path.exists():
         return []
     try:
-        return [PlannedName.model_validate(one) for one in json.loads(path.read_text(encoding="utf-8"))]
+        return [PlannedName.model_validate(name) for name in json.loads(path.read_text(encoding="utf-8"))]
     except (ValueError, ValidationError) as error:
         raise RecordError(f"{path}: damaged ({error}); remove it, the next run writes it anew") from error

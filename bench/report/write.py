@@ -10,7 +10,7 @@ from pathlib import Path
 from bench.errors import BenchError, RecordError
 from bench.files import remove_abandoned
 from bench.machine import available_cores
-from bench.processes import process_pool
+from bench.processes import DRAWING, process_pool
 from bench.render.figure import Figure
 from bench.render.files import write_data_tables, write_figure, write_tables, write_text
 from bench.render.labels import LabelsDoNotFitError
@@ -25,14 +25,6 @@ MANIFEST = "files.json"
 
 _MOST_DRAWING = 8
 """Processes that draw; each takes about 100 MB."""
-
-PRELOAD = (
-    "bench.report.contents",
-    "matplotlib.backends.backend_agg",
-    "matplotlib.backends.backend_pdf",
-    "matplotlib.backends.backend_svg",
-    "fontTools.subset",
-)
 
 
 @dataclass(frozen=True)
@@ -93,7 +85,7 @@ def _fill(out: Path, report: Path) -> tuple[Contents, list[Path]]:
     drawn: dict[str, Future[list[Path]]] = {}
     n_workers = min(available_cores(), _MOST_DRAWING)
     try:
-        with process_pool(n_workers, PRELOAD) as pool:
+        with process_pool(n_workers, DRAWING) as pool:
 
             def draw(section: Section) -> None:
                 for figure in section.figures:

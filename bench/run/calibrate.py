@@ -1,32 +1,28 @@
 """The cost of a grid before it is run: from records where there are some, else from one trial per kind of cell."""
 
-import os
-import signal
 import time
 import traceback
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 from bench.measure.environment import describe, resolve_device
 from bench.measure.exclusive import training
-from bench.plan.cost import Cost, Place, Trial, cost_from_trial, costs_from_records, likeness
+from bench.plan.cost import Cost, Place, Trial, cost_from_trial, costs_from_records, same_but_seed
 from bench.plan.grid import PlannedCell, to_train
-from bench.processes import die_with_parent
+from bench.processes import Child, stop, wait_for_news
 from bench.results.store import read_all
-from bench.run.fork_server import fork_server
-from bench.run.gpus import least_used, visible_gpus
-from bench.run.grid import Resources, make_jobs
-from bench.run.job import Job
+from bench.run.job import Job, make_jobs
+from bench.run.resources import Resources, least_used, visible_gpus
 
 Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class Forecast:
-    """The cells that a run would train, and by their likeness what each is expected to cost, or why that is unknown.
+    """The cells that a run would train, and by their `same_but_seed` the expected cost or why it is unknown.
 
     ``trials`` are those that costs come from where there was no record.
     """
@@ -38,7 +34,7 @@ class Forecast:
 
     def cost(self, planned: PlannedCell) -> Cost | None:
         """Return the cost of a cell, None where its trial failed."""
-        return self.costs.get(likeness(planned))
+        return self.costs.get(same_but_seed(planned))
 
 
 def forecast(
@@ -63,8 +59,8 @@ def forecast(
     if not chosen:
         return Forecast(chosen, {}, {}, {})
     first: dict[str, PlannedCell] = {}
-    for one in chosen:
-        first.setdefault(likeness(one), one)
+    for planned in chosen:
+        first.setdefault(same_but_seed(planned), planned)
     jobs = make_jobs(list(first.values()), data, out, resources, resolve_device(resources.device))
     place = Place(
         device=jobs[0].device,
@@ -90,66 +86,50 @@ def run_trials(jobs: Sequence[Job], n_workers: int, budget_s: float) -> Iterator
     """Try jobs in fresh processes, some at once; yield each one's position and its trial, or why there is none."""
     if not jobs:
         return
-    context = fork_server()
     # The first process waits for the fork server's imports, which no cell will.
-    warm = context.Process(target=_nothing)
-    warm.start()
-    warm.join()
-    waiting = list(reversed(list(enumerate(jobs))))
-    running: dict[Connection, tuple[int, BaseProcess, str | None]] = {}
+    warm = Child(_nothing)
+    wait_for_news([warm])
+    warm.end()
+    waiting = deque(enumerate(jobs))
+    running: dict[int, tuple[Child, str | None]] = {}
     gpus = visible_gpus(jobs[0].device)
     with training(jobs[0].device):
         try:
             while waiting or running:
                 while waiting and len(running) < n_workers:
-                    position, job = waiting.pop()
-                    job = job.on_gpu(least_used(gpus, [gpu for _, _, gpu in running.values()]))
-                    ours, theirs = context.Pipe(duplex=False)
-                    process = context.Process(
-                        target=_main, args=(job, time.time(), budget_s, theirs), daemon=True
-                    )
-                    process.start()
-                    theirs.close()
-                    running[ours] = (position, process, job.gpu)
-                for ready in wait(list(running)):
-                    assert isinstance(ready, Connection)
-                    position, process, _ = running.pop(ready)
-                    yield position, _answer(ready, process)
+                    position, job = waiting.popleft()
+                    job = job.on_gpu(least_used(gpus, [gpu for _, gpu in running.values()]))
+                    running[position] = Child(_main, job, time.time(), budget_s), job.gpu
+                wait_for_news([child for child, _ in running.values()])
+                for position, (child, _) in list(running.items()):
+                    if (found := _answer(child)) is not None:
+                        del running[position]
+                        yield position, found
         finally:
-            for _, process, _ in running.values():
-                process.kill()
+            stop([child for child, _ in running.values()])
 
 
-def _nothing() -> None:
+def _nothing(_connection: Connection) -> None:
     """Run in a process that is only there to have been started."""
 
 
-def _answer(connection: Connection, process: BaseProcess) -> Trial | str:
-    try:
-        return connection.recv()
-    except EOFError:
-        process.join()
-        return f"its process died (exit code {process.exitcode}), perhaps for lack of memory"
-    finally:
-        connection.close()
-        process.join()
+def _answer(child: Child) -> Trial | str | None:
+    """Return what a process found, or how it died without; None while it is at it."""
+    alive = child.process.is_alive()
+    found = next(child.received(), None)
+    if found is None and alive:
+        return None
+    child.end()
+    return found or f"its process died ({child.death}), perhaps for lack of memory"
 
 
 def _main(job: Job, started: float, budget_s: float, answer: Connection) -> None:
-    from bench import datasets
-    from bench.models import registry as models
     from bench.run.trial import measure
 
-    # Ctrl-C goes to the whole terminal's group; the parent ends this process.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    die_with_parent()
-    if job.gpu is not None:
-        os.environ["CUDA_VISIBLE_DEVICES"] = job.gpu
-    models.register(job.model)
-    datasets.register(job.dataset)
+    job.introduce()
     try:
         answer.send(measure(job, started, budget_s))
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         # The plan of the other cells is still worth having; the parent says which one has none.
         traceback.print_exc()
         answer.send(f"{type(error).__name__}: {error}")

@@ -1,6 +1,5 @@
 """Who works on a cell: a lock that the system frees when its holder ends, and what a killed holder left behind."""
 
-import errno
 import fcntl
 import logging
 import os
@@ -11,22 +10,21 @@ from pathlib import Path
 
 from filelock import FileLock
 
+from bench.measure.exclusive import NO_LOCKS
 from bench.results.store import CellFolder
 
 # Longer than another process needs to look whether the lock is held.
 PATIENCE_S = 0.5
-# What flock says on a file system that has no locks.
-NO_LOCKS = {errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS}
 
 log = logging.getLogger(__name__)
 
 
 @contextmanager
-def claim(folder: CellFolder) -> Iterator[None]:
+def locked(folder: CellFolder) -> Iterator[None]:
     """Hold a cell, so that no other process trains it.
 
     Where the file system has no locks nobody is kept out: two runs may then train a cell twice, which
-    `bench.run.collision` settles.
+    `bench.run.ended` settles.
 
     Raises
     ------
@@ -43,7 +41,7 @@ def claim(folder: CellFolder) -> Iterator[None]:
         yield
 
 
-def is_held(folder: CellFolder) -> bool:
+def is_locked(folder: CellFolder) -> bool:
     """Tell whether a process works on the cell; writes nothing."""
     try:
         descriptor = os.open(folder.lock, os.O_RDONLY)
@@ -63,7 +61,7 @@ def _has_locks(path: Path) -> bool:
 
 
 def _is_free(descriptor: int) -> bool | None:
-    """Tell whether nobody holds a file for himself, and close it; None where the file system has no locks."""
+    """Tell whether no process has locked a file for itself alone, and close it; None where there are no locks."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -7,7 +7,7 @@ from typing import get_args
 from filelock import Timeout
 
 from bench.results.record import Outcome
-from bench.run.cell_lock import claim
+from bench.run.cell_lock import locked
 from bench.run.status import CellStatus
 
 ENDINGS = (*get_args(Outcome), "unfinished", "damaged")
@@ -18,25 +18,25 @@ def choose(
 ) -> list[CellStatus]:
     """Return the cells that have a folder, are not being trained, and are of what is named; empty names all."""
     return [
-        one
-        for one in cells
-        if one.folder.path.is_dir()
-        and one.state != "running"
-        and (not endings or one.ending in endings)
-        and (not models or one.name.model in models)
-        and (not datasets or one.name.dataset in datasets)
+        cell
+        for cell in cells
+        if cell.folder.path.is_dir()
+        and cell.state != "running"
+        and (not endings or cell.ending in endings)
+        and (not models or cell.name.model in models)
+        and (not datasets or cell.name.dataset in datasets)
     ]
 
 
 def remove(cells: Sequence[CellStatus]) -> list[CellStatus]:
     """Delete the folders of cells and return the cells that were left, because a run has taken them up meanwhile."""
     left = []
-    for one in cells:
+    for cell in cells:
         try:
-            with claim(one.folder):
+            with locked(cell.folder):
                 # The record goes first: a cell half removed is one to do.
-                one.folder.record.unlink(missing_ok=True)
-                shutil.rmtree(one.folder.path)
+                cell.folder.record.unlink(missing_ok=True)
+                shutil.rmtree(cell.folder.path)
         except Timeout:
-            left.append(one)
+            left.append(cell)
     return left

@@ -26,12 +26,11 @@ from bench.measure.exclusive import training
 from bench.models import registry as models
 from bench.results.record import Epoch, Record
 from bench.results.store import find_record, quarantine_damaged
-from bench.run.cell import run_cell
-from bench.run.cell_lock import claim, sweep
-from bench.run.determinism import forbid_any_order
+from bench.run.cell_lock import locked, sweep
+from bench.run.computing import forbid_any_order, set_threads
 from bench.run.job import Job
 from bench.run.shared_norm import share_batch_norms
-from bench.run.threads import set_threads
+from bench.run.train_cell import run_cell
 from bench.settings import Training
 from bench.train.fit import Fit
 from bench.train.part import Part
@@ -195,7 +194,7 @@ def run_together(job: Job, on_epoch: Callable[[Epoch], None]) -> Record | None:
 def _first(job: Job, on_epoch: Callable[[Epoch], None]) -> Record | None:
     with ExitStack() as held:
         try:
-            held.enter_context(claim(job.folder))
+            held.enter_context(locked(job.folder))
         except Timeout:
             _agree(f"{job.folder.path}: another run trains this cell; wait for its end")
         sweep(job.folder)

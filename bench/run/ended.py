@@ -1,11 +1,13 @@
-"""How a worker ended, and how a cell had ended already when a worker came to it."""
+"""How a worker ended, and how a cell had ended already when a worker came to it or had trained it."""
 
+import json
 from dataclasses import dataclass
 from typing import Literal
 
-from bench.results.record import Failure, Outcome, Record
+from bench.files import atomic_file, free_name
+from bench.results.record import Environment, Failure, Metrics, Outcome, Record
 from bench.results.store import find_record
-from bench.run.job import Job
+from bench.run.job import Job, identity
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,23 @@ def ended_before(job: Job) -> Ended | None:
     return Ended(found.outcome, message=f"{message} (record of another attempt)".strip())
 
 
-def identity(record: Record | None) -> str | None:
-    """Return what tells a record from a later one of the same cell."""
-    return None if record is None else f"{record.timing.started} {record.timing.total_s!r}"
+def earlier_record(job: Job, metrics: Metrics, environment: Environment) -> tuple[Record | None, str]:
+    """Return the finished record that another process has written meanwhile, or None, and what is to be said of it.
+
+    A cell can be trained twice at once where a file system has no locks; the first record stays. Equal scores collide
+    harmlessly. Others are written to ``differs-N.json`` beside the record, with the environment that gave them: the
+    two environments differ, or something is not as reproducible as it should be.
+    """
+    found = find_record(job.out, job.name, job.cell.key)
+    if found is None or not found.is_done:
+        return None, ""
+    if found.metrics == metrics:
+        return found, ""
+    target = free_name(job.folder.path, "differs-{}.json")
+    content = {"metrics": metrics.model_dump(mode="json"), "environment": environment.model_dump(mode="json")}
+    with atomic_file(target) as path:
+        path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    return (
+        found,
+        f"another process finished this cell first, with other scores; those of this one are in {target.name}",
+    )

@@ -9,7 +9,7 @@ from bench.errors import BenchError, RecordError
 from bench.measure.environment import describe
 from bench.results.record import SCHEMA, Environment, Failure, Outcome, Record, Timing
 from bench.results.store import CellFolder, write_record
-from bench.run.cell_lock import claim, sweep
+from bench.run.cell_lock import locked, sweep
 from bench.run.ended import Ended, ended_before
 from bench.run.job import Job
 
@@ -64,7 +64,7 @@ def record_failure(job: Job, outcome: Outcome, failure: Failure, started: dateti
         The results folder cannot be written.
     """
     try:
-        with claim(job.folder):
+        with locked(job.folder):
             sweep(job.folder)
             before = ended_before(job)
             if before is not None:

@@ -1,13 +1,19 @@
 """What a worker is given: a cell, where its data and results lie, and the resources it may use."""
 
+import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from bench import datasets
 from bench.datasets import DatasetEntry
+from bench.models import registry as models
 from bench.models.catalogue import ModelEntry
 from bench.plan.cell import Cell, cell_name
-from bench.results.record import CellName
+from bench.plan.grid import PlannedCell
+from bench.results.record import CellName, Record
 from bench.results.store import CellFolder
+from bench.run.resources import Resources
 from bench.settings import Training
 
 
@@ -65,3 +71,38 @@ class Job:
     def on_gpu(self, gpu: str | None) -> "Job":
         """Return the same job for one GPU."""
         return replace(self, gpu=gpu)
+
+    def introduce(self) -> None:
+        """Have this process know the cell's model and dataset, which may be a user's own, and see its GPU only."""
+        if self.gpu is not None:
+            os.environ["CUDA_VISIBLE_DEVICES"] = self.gpu
+        models.register(self.model)
+        datasets.register(self.dataset)
+
+
+def make_jobs(
+    cells: Sequence[PlannedCell], data: Path, out: Path, resources: Resources, device: str
+) -> list[Job]:
+    """Return the jobs of the cells whose data is prepared; ``device`` is ``cpu`` or ``cuda``."""
+    return [
+        Job(
+            cell=planned.cell,
+            model=models.entry(planned.settings.model),
+            dataset=datasets.entry(planned.settings.dataset),
+            # A worker may have another current folder.
+            data=data.resolve(),
+            out=out.resolve(),
+            device=device,
+            threads=resources.threads,
+            seen=identity(planned.record),
+            memory_bytes=resources.memory_bytes,
+            deterministic=resources.deterministic,
+        )
+        for planned in cells
+        if planned.cell is not None
+    ]
+
+
+def identity(record: Record | None) -> str | None:
+    """Return what tells a record from a later one of the same cell."""
+    return None if record is None else f"{record.timing.started} {record.timing.total_s!r}"

@@ -16,25 +16,20 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from filelock import Timeout
 
-from bench import datasets
 from bench.errors import BenchError, RecordError, UsageError
 from bench.files import atomic_file
-from bench.models import registry as models
 from bench.results.record import Failure, Record
 from bench.results.store import RECORD
-from bench.run.cell_lock import claim
-from bench.run.collision import earlier_record
-from bench.run.ended import Ended, ended_before
+from bench.run.cell_lock import locked
+from bench.run.ended import Ended, earlier_record, ended_before
 from bench.run.failure import record_failure
 from bench.run.job import Job
 from bench.run.pool import Event, Finished, run_jobs
-
-if TYPE_CHECKING:
-    from bench.run.grid import Resources
+from bench.run.resources import Resources
 
 # A file at the top of the results folder by which a node can tell that it has that folder.
 SHARED_MARK = ".shared-"
@@ -81,16 +76,16 @@ class Cluster:
             try:
                 while pending or late:
                     _renew(token)
-                    for one in self._some_done(list(pending)):
-                        late.append((pending.pop(one), _answer(self.ray, one)))
+                    for task in self._some_done(list(pending)):
+                        late.append((pending.pop(task), _answer(self.ray, task)))
                     for job, answer in [late.pop(0) for _ in late[:]]:
                         try:
                             yield Finished(job, _take(job, answer))
                         except Timeout:
                             late.append((job, answer))
             finally:
-                for one in pending:
-                    self.ray.cancel(one, force=True)
+                for task in pending:
+                    self.ray.cancel(task, force=True)
 
     def _submit(self, job: Job, token: Path) -> Any:
         task = self.ray.remote(run_here).options(
@@ -110,7 +105,7 @@ class Cluster:
 
 
 @contextmanager
-def connected(resources: "Resources") -> Iterator[Cluster]:
+def connected(resources: Resources) -> Iterator[Cluster]:
     """Connect to the cluster at an address; without one, to the one that Ray finds, or a new one on this machine.
 
     Whether cells use GPUs is the cluster's matter, not this machine's.
@@ -128,7 +123,7 @@ def connected(resources: "Resources") -> Iterator[Cluster]:
         ray.shutdown()
 
 
-def _device(resources: "Resources", nodes: Sequence[Mapping[str, float]]) -> str:
+def _device(resources: Resources, nodes: Sequence[Mapping[str, float]]) -> str:
     """Return what cells compute on, if one node has all that a cell needs."""
     able = [node for node in nodes if node.get("CPU", 0) >= resources.threads]
     if not able:
@@ -146,8 +141,7 @@ def _device(resources: "Resources", nodes: Sequence[Mapping[str, float]]) -> str
 
 def run_here(job: Job, token: Path, timeout_s: float | None) -> Shipped:
     """Run one cell on this node: into the results folder if this node has it, else into a folder to be sent."""
-    models.register(job.model)
-    datasets.register(job.dataset)
+    job.introduce()
     # Ray tells a task its GPU by this variable; the fork server may be older than the task.
     gpus = [os.environ["CUDA_VISIBLE_DEVICES"]] if job.device == "cuda" else []
     if token.exists():
@@ -218,7 +212,7 @@ def _renew(token: Path) -> None:
         os.utime(token)
 
 
-def _answer(ray: Any, one: Any) -> Answer:
+def _answer(ray: Any, task: Any) -> Answer:
     """Return what a task brings, or why it brings nothing.
 
     Raises
@@ -227,7 +221,7 @@ def _answer(ray: Any, one: Any) -> Answer:
         The task's own code failed before or beside its cell, as it will for every other cell.
     """
     try:
-        return ray.get(one)
+        return ray.get(task)
     except ray.exceptions.RayTaskError as error:
         raise UsageError(
             f"a Ray node cannot run cells: {str(error).strip().splitlines()[-1]}; it needs this package and your own "
@@ -263,7 +257,7 @@ def _unpack(job: Job, shipped: Shipped) -> Ended:
     """
     folder = job.folder
     try:
-        with claim(folder):
+        with locked(folder):
             sent = Record.model_validate_json(shipped.files[RECORD]) if RECORD in shipped.files else None
             if sent is not None and sent.metrics is not None:
                 kept, note = earlier_record(job, sent.metrics, sent.environment)

@@ -1,4 +1,4 @@
-"""How far a results folder is, seen from outside: also while it is written, by whatever runs."""
+"""The state of every cell of a results folder, read from its files, also while a run writes them."""
 
 import re
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from bench.errors import RecordError
 from bench.plan.planned import read_planned
 from bench.results.record import CellName
 from bench.results.store import CellFolder, is_complete, read_record
-from bench.run.cell_lock import is_held
+from bench.run.cell_lock import is_locked
 from bench.run.failure import last_lines
 
 State = Literal["done", "running", "failed", "to do"]
@@ -49,7 +49,9 @@ def cell_statuses(out: Path, *, hashed: bool = False) -> list[CellStatus]:
     NewerSchemaError
         A record was written by a newer version of this package.
     """
-    cells = {CellFolder.of(out, one.cell, one.key).path: one.cell for one in read_planned(out)}
+    cells = {
+        CellFolder.of(out, planned.cell, planned.key).path: planned.cell for planned in read_planned(out)
+    }
     cells |= dict(_folders(out))
     return [_status(CellFolder(path), name, hashed) for path, name in cells.items()]
 
@@ -66,7 +68,7 @@ def _folders(out: Path) -> Iterator[tuple[Path, CellName]]:
 
 
 def _status(folder: CellFolder, name: CellName, hashed: bool) -> CellStatus:
-    if is_held(folder):
+    if is_locked(folder):
         return CellStatus(name, folder, "running", "unfinished", _last_line(folder))
     if not folder.record.exists():
         there = folder.path.is_dir()

@@ -13,9 +13,9 @@ from bench.measure.memory import peak_bytes
 from bench.measure.parameters import count_parameters
 from bench.plan.cost import Trial
 from bench.run import checkpoint
-from bench.run.cell import Parts, build_model, drawn_train, load_data
+from bench.run.computing import set_threads
 from bench.run.job import Job
-from bench.run.threads import set_threads
+from bench.run.train_cell import Parts, build_model, drawn_train, load_data
 from bench.train.evaluate import predict
 from bench.train.fit import Fit
 from bench.train.part import Part
@@ -99,7 +99,7 @@ class _Steps:
             following = min(n_windows * GROWTH, self.largest)
             needed = min(seconds) * following / n_windows * REPEATS
             if following == n_windows or time.perf_counter() + needed > deadline:
-                return n_windows, tuple(one / n_windows for one in seconds)
+                return n_windows, tuple(step_s / n_windows for step_s in seconds)
             n_windows = following
 
     def checkpoint_s(self) -> float:

@@ -13,18 +13,14 @@ from multiprocessing.connection import Connection
 
 from filelock import Timeout
 
-from bench import datasets
 from bench.machine import available_bytes
-from bench.models import registry as models
-from bench.processes import die_with_parent
 from bench.results.record import Epoch, Failure, Outcome
 from bench.results.store import quarantine_damaged
-from bench.run.cell_lock import claim, sweep
-from bench.run.determinism import forbid_any_order
+from bench.run.cell_lock import locked, sweep
+from bench.run.computing import forbid_any_order, set_threads
 from bench.run.ended import Ended, ended_before
 from bench.run.failure import write_failure
 from bench.run.job import Job
-from bench.run.threads import set_threads
 
 # What a disk, a mount or a crowded machine says; anything else that the system refuses is a mistake in code.
 _FAULT_NAMES = (
@@ -40,16 +36,10 @@ Tell = Callable[[Epoch | Ended], None]
 
 def main(job: Job, events: Connection) -> None:
     """Run one cell in this process and send its epochs and its end through ``events``."""
-    # Ctrl-C goes to the whole terminal's group; the parent decides and sends SIGTERM.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    die_with_parent()
-    if job.gpu is not None:
-        os.environ["CUDA_VISIBLE_DEVICES"] = job.gpu
-    models.register(job.model)
-    datasets.register(job.dataset)
+    job.introduce()
     tell = teller(events)
     try:
-        with claim(job.folder):
+        with locked(job.folder):
             tell(_run_locked(job, tell))
     except Timeout:
         tell(Ended("locked"))
@@ -98,7 +88,7 @@ def _run_locked(job: Job, tell: Tell) -> Ended:
 
 def _run(job: Job, tell: Tell) -> Ended:
     """Run the cell; the only place where every exception becomes a record instead of going on."""
-    from bench.run.cell import run_cell
+    from bench.run.train_cell import run_cell
 
     started = datetime.now(UTC)
     try:
@@ -106,7 +96,7 @@ def _run(job: Job, tell: Tell) -> Ended:
         if job.deterministic:
             forbid_any_order(job.device)
         record, note = run_cell(job, tell)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         return _failed(job, error, started)
     assert record.metrics is not None
     return Ended("ok", test_f1=record.metrics.test.f1, message=note)
@@ -121,7 +111,7 @@ def _limit(job: Job) -> None:
         limit_memory(job.memory_bytes or int(SHARE_OF_MEMORY * available_bytes()))
 
 
-def _failed(job: Job, error: Exception, started: datetime) -> Ended:
+def _failed(job: Job, error: Exception | SystemExit, started: datetime) -> Ended:
     """Write the record of a cell that raised, unless it is to be tried again."""
     from bench.measure.memory import is_lack_of_memory
     from bench.train.scores import DivergedError

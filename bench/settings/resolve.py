@@ -199,7 +199,7 @@ def _model_layers(model: str, dataset: str, defaults: Mapping[str, Any]) -> tupl
 
 
 def _augmentations_off(layers: _CellLayers, training: Training) -> dict[str, Any]:
-    """Return no augmentations for a model that has some where the training is without, so that its key is one."""
+    """Set augmentations to none if the recipe disables them, so that equal trainings share a key."""
     hyper = layers.hyper
     if training.augmentation or "augmentations" not in hyper.values:
         return {}

@@ -20,10 +20,9 @@ from bench.cli.analyze import command as analyze
 from bench.cli.efficiency import command as efficiency
 from bench.cli.run import command as run
 from bench.errors import UsageError
-from bench.measure.efficiency import key_of
 from bench.measure.exclusive import BusyError, training
-from bench.measure.plan import Plan
-from bench.measure.request import (
+from bench.measure.measure_models import key_of
+from bench.measure.measurement import (
     measured_names,
     parse_numbers,
     parse_widths,
@@ -32,10 +31,11 @@ from bench.measure.request import (
     subject_of,
     task_of,
 )
+from bench.measure.plan import Plan
 from bench.models import registry
 from bench.plan.grid import Request
 from bench.results.efficiency_record import EfficiencyRecord
-from bench.run.grid import Summary
+from bench.run.run_grid import Summary
 from tests.analyses.efficiency.efficiency_records import make_record
 
 TINY = ["--models", "transformer,itransformer", "--preset", "demo", "--device", "cpu", "--threads", "1"]
@@ -157,7 +157,7 @@ def test_dataset_without_classes_is_refused(tmp_path: Path) -> None:
 
 
 def test_memory_is_not_bounded_on_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bench.measure.request.resolve_device", lambda _: "cuda")
+    monkeypatch.setattr("bench.measure.measurement.resolve_device", lambda _: "cuda")
     with pytest.raises(UsageError, match="--memory 2: bounds processes on a CPU only"):
         place_of("cuda", None, 2.0)
 

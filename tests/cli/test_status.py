@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from bench.plan.request import make_request
-from bench.run.grid import Resources, execute
+from bench.run.resources import Resources
+from bench.run.run_grid import execute
 from tests.cli.conftest import SMALL, Bench
 from tests.run.conftest import OWN
 from tests.run.test_parent import wait_for

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bench.measure.flops import count_flops
-from bench.measure.request import measured_names, place_of, subject_of, task_of
+from bench.measure.measurement import measured_names, place_of, subject_of, task_of
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "efficiency.md"
 

@@ -27,7 +27,7 @@ def test_process_answers_with_timings_and_a_peak() -> None:
 
 def test_process_is_gone_after_its_block() -> None:
     with ModelProcess(make_subject()) as running:
-        number = running._process.pid
+        number = running._child.pid
     assert number is not None
     with pytest.raises(ProcessLookupError, match="No such process"):
         os.kill(number, 0)
@@ -50,7 +50,7 @@ def test_late_answer_is_given_up() -> None:
 
 def test_process_that_is_late_is_ended_and_never_answers_another_question() -> None:
     with ModelProcess(make_subject()) as running:
-        number = running._process.pid
+        number = running._child.pid
         assert number is not None
         with pytest.raises(TookTooLongError):
             running.visit(Workload("inference", 64), 0.5, 0.1)
@@ -68,7 +68,7 @@ def test_first_visit_of_training_holds_the_optimisers_state() -> None:
     """
     subject = make_subject(n_times=64)
     wide = replace(subject, hyperparameters={**subject.hyperparameters, "d_model": 1024, "d_ff": 4096})
-    n_weights = sum(one.numel() for one in wide.build().parameters())
+    n_weights = sum(weights.numel() for weights in wide.build().parameters())
     with ModelProcess(wide) as running:
         peaks = [running.visit(Workload("training", 16), 0.0, LIMIT_S).peak_bytes for _ in range(2)]
     assert peaks[1] - peaks[0] < 4 * n_weights
@@ -135,17 +135,17 @@ def test_largest_by_halving(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_killed_process_is_taken_for_one_without_memory() -> None:
     with ModelProcess(make_subject()) as running:
-        assert running._process.pid is not None
-        os.kill(running._process.pid, signal.SIGKILL)
-        running._process.join(process.GRACE_S)
+        assert running._child.pid is not None
+        os.kill(running._child.pid, signal.SIGKILL)
+        running._child.process.join(process.GRACE_S)
         with pytest.raises(DoesNotFitError, match="SIGKILL, as without memory"):
             running.visit(Workload("inference", 1), 0.0, LIMIT_S)
 
 
 def test_other_death_is_not_taken_for_a_lack_of_memory() -> None:
     with ModelProcess(make_subject()) as running:
-        running._process.terminate()
-        running._process.join(process.GRACE_S)
+        running._child.process.terminate()
+        running._child.process.join(process.GRACE_S)
         with pytest.raises(ProcessError, match="exit code -15") as caught:
             running.visit(Workload("inference", 1), 0.0, LIMIT_S)
     assert not isinstance(caught.value, DoesNotFitError)

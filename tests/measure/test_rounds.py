@@ -84,7 +84,7 @@ def test_every_model_has_a_round_whatever_the_limit() -> None:
     machine = Machine()
     visits = {"a": machine.model("a", [5.0]), "b": machine.model("b", [5.0])}
     measured = take_turns(visits, narrow(limit_s=1.0), now=machine.now)
-    assert [len(one.rounds) for one in measured.values()] == [1, 1]
+    assert [len(model.rounds) for model in measured.values()] == [1, 1]
 
 
 def test_anchor_stays_until_the_last_is_finished() -> None:

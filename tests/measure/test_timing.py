@@ -8,11 +8,11 @@ import pytest
 
 from bench.measure import probe, timing
 from bench.measure.child import Loaded, Visited
-from bench.measure.machine import Watch
 from bench.measure.plan import Findings, Plan
 from bench.measure.probe import Probe
 from bench.measure.process import DoesNotFitError, ProcessError, TookTooLongError
 from bench.measure.timing import time_in_turns
+from bench.measure.watch import Watch
 from bench.measure.workload import Subject, Workload
 from bench.results.efficiency_record import TaskShape
 from bench.results.record import Environment, Parameters
@@ -76,8 +76,8 @@ def run(
 ) -> dict[str, Findings]:
     """Take all turns and return what was found; with no time each model has one round."""
     findings = {name: Findings(Parameters(forward=1, total=1), None) for name in models}
-    for one in findings.values():
-        one.probes.update({w: Probe(w, Loaded(0.1, 0), (1.0 * w.batch,), 1) for w in (ONE, MANY)})
+    for found in findings.values():
+        found.probes.update({w: Probe(w, Loaded(0.1, 0), (1.0 * w.batch,), 1) for w in (ONE, MANY)})
     plan = Plan(
         subjects={name: make_subject(name) for name in models},
         width="script",

@@ -16,7 +16,7 @@ def variants(models: str, datasets: str, *, ablation: bool = True) -> list[tuple
         assignments=(),
         ablation=ablation,
     )
-    return [(one.model, one.dataset, one.seed) for one in request.settings() if one.model in VARIANTS]
+    return [(cell.model, cell.dataset, cell.seed) for cell in request.settings() if cell.model in VARIANTS]
 
 
 def test_variants_run_on_adftd_with_every_seed() -> None:

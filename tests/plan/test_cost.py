@@ -12,9 +12,9 @@ from bench.plan.cost import (
     commonest_place,
     cost_from_trial,
     costs_from_records,
-    likeness,
-    told,
-    told_in_all,
+    describe_cost,
+    describe_total,
+    same_but_seed,
     wall_time_s,
 )
 from bench.plan.grid import PlannedCell
@@ -83,9 +83,9 @@ def test_training_that_may_stop_early_takes_at_most_so_long() -> None:
 
 def test_records_of_other_seeds_tell_and_other_settings_do_not(tmp_path: Path) -> None:
     costs = costs_from_records([record(tmp_path, 10.0), record(tmp_path, 12.0)], HERE)
-    cost = costs[likeness(planned(seed=45))]
+    cost = costs[same_but_seed(planned(seed=45))]
     assert (cost.seconds, cost.source) == (11.0, "2 records")
-    assert likeness(planned(epochs=3)) not in costs
+    assert same_but_seed(planned(epochs=3)) not in costs
 
 
 def test_records_of_another_place_do_not_tell(tmp_path: Path) -> None:
@@ -94,19 +94,19 @@ def test_records_of_another_place_do_not_tell(tmp_path: Path) -> None:
 
 def test_a_resumed_cell_counts_the_epochs_before_its_death(tmp_path: Path) -> None:
     resumed = record(tmp_path, 4.0, train_s=2.0, epochs_s=(2.0, 2.0, 2.0))
-    assert costs_from_records([resumed], HERE)[likeness(planned())].seconds == 8.0
+    assert costs_from_records([resumed], HERE)[same_but_seed(planned())].seconds == 8.0
 
 
 def test_records_of_other_data_do_not_tell(tmp_path: Path) -> None:
     (costs,) = costs_from_records([record(tmp_path, 10.0)], HERE)
     other = make_cell(recipe="medmamba", fingerprint="f1")
-    assert costs == likeness(planned())
-    assert costs != likeness(PlannedCell(other.settings, "to do", other))
+    assert costs == same_but_seed(planned())
+    assert costs != same_but_seed(PlannedCell(other.settings, "to do", other))
 
 
 def test_a_cell_whose_data_is_not_prepared_is_like_no_record(tmp_path: Path) -> None:
     settings = planned().settings
-    assert likeness(PlannedCell(settings, "not prepared")) not in costs_from_records(
+    assert same_but_seed(PlannedCell(settings, "not prepared")) not in costs_from_records(
         [record(tmp_path, 10.0)], HERE
     )
 
@@ -120,8 +120,8 @@ def test_costs_are_told_with_time_memory_and_doubt() -> None:
     costs = [
         Cost(seconds=s, memory_bytes=m << 30, doubt=0.1, source="1 record") for s, m in ((60, 1), (30, 2))
     ]
-    assert told(costs[0]) == "60.0 s, 1.0 GiB, give or take 10 % (1 record)"
-    assert told_in_all([*costs, None], 2) == [
+    assert describe_cost(costs[0]) == "60.0 s, 1.0 GiB, give or take 10 % (1 record)"
+    assert describe_total([*costs, None], 2) == [
         "in all: 90.0 s of cells, 60.0 s with --jobs 2 (from 54.5 s to 66.0 s), at most 2.0 GiB a cell, "
         "3.0 GiB at once",
         "not counted: 1 cells whose cost is unknown",

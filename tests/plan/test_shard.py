@@ -32,13 +32,15 @@ def test_every_cell_is_in_one_shard_and_shards_are_even(count: int) -> None:
 
 def test_a_shard_does_not_depend_on_what_is_done() -> None:
     whole = cells()
-    done = [PlannedCell(one.settings, "done") for one in whole]
-    assert [one.settings for one in Shard(2, 5).of(done)] == [one.settings for one in Shard(2, 5).of(whole)]
+    done = [PlannedCell(planned.settings, "done") for planned in whole]
+    assert [planned.settings for planned in Shard(2, 5).of(done)] == [
+        planned.settings for planned in Shard(2, 5).of(whole)
+    ]
 
 
 def test_no_shard_gets_the_slow_models_alone() -> None:
     for index in range(1, 13):
-        models = Counter(one.settings.model for one in Shard(index, 12).of(cells()))
+        models = Counter(planned.settings.model for planned in Shard(index, 12).of(cells()))
         assert max(models.values()) <= 10
         assert len(models) >= 8
 
@@ -46,5 +48,5 @@ def test_no_shard_gets_the_slow_models_alone() -> None:
 def test_a_shard_keeps_the_order_of_the_plan() -> None:
     whole = cells("transformer,medmamba")
     shard = Shard(1, 3).of(whole)
-    positions = [whole.index(one) for one in shard]
+    positions = [whole.index(planned) for planned in shard]
     assert positions == sorted(positions)

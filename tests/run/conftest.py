@@ -13,8 +13,9 @@ from bench.plan.grid import plan
 from bench.plan.request import make_request
 from bench.results.record import Record
 from bench.results.store import read_all
-from bench.run.grid import Resources, execute, make_jobs
-from bench.run.job import Job
+from bench.run.job import Job, make_jobs
+from bench.run.resources import Resources
+from bench.run.run_grid import execute
 
 OWN = Path(__file__).with_name("own_models.py")
 
@@ -44,8 +45,8 @@ class Ran:
 
     @property
     def record(self) -> Record:
-        (one,) = self.records
-        return one
+        (record,) = self.records
+        return record
 
 
 Run = Callable[..., Ran]

@@ -5,6 +5,7 @@ import os
 import resource
 import shutil
 import signal
+import sys
 import time
 from pathlib import Path
 
@@ -41,8 +42,8 @@ class Raises(_Small):
 
     def misbehave(self) -> None:
         class Unpicklable(Exception):  # noqa: N818
-            def __init__(self, one: int, two: int) -> None:
-                super().__init__(f"mistake {one + two}")
+            def __init__(self, first: int, second: int) -> None:
+                super().__init__(f"mistake {first + second}")
                 self.handle = open(os.devnull)  # noqa: SIM115, PTH123
 
         raise Unpicklable(40, 2)
@@ -105,12 +106,26 @@ class Segfaults(_Small):
         os.kill(os.getpid(), signal.SIGSEGV)
 
 
+def fork_a_sleeper() -> int:
+    """Leave a process behind that would outlive every test; return its number."""
+    number = os.fork()
+    if number == 0:
+        time.sleep(3600)
+        os._exit(0)
+    return number
+
+
 class Sleeps(_Small):
+    """Sleeps in every step, and so does a process that it has forked."""
+
     def __init__(self, *, n_channels: int, n_times: int, n_classes: int, sleep_s: float = 60.0) -> None:
         super().__init__(n_channels, n_classes)
-        self.sleep_s = sleep_s
+        self.sleep_s, self.sleeper = sleep_s, 0
 
     def misbehave(self) -> None:
+        if not self.sleeper:
+            self.sleeper = fork_a_sleeper()
+            print("asleep", flush=True)
         time.sleep(self.sleep_s)
 
 
@@ -229,6 +244,31 @@ class SystemRefuses(_Haunted):
         raise OSError(getattr(errno, self.code), "the system refuses")
 
 
+class Forks(_Haunted):
+    """Leaves a process behind, its number in ``graves``, and ends its own life as ``ending`` says."""
+
+    def __init__(
+        self,
+        *,
+        n_channels: int,
+        n_times: int,
+        n_classes: int,
+        graves: str = "",
+        ending: str = "",
+    ) -> None:
+        self.ending = ending
+        super().__init__(n_channels, n_classes, graves, deaths=1)
+
+    def suffer(self) -> None:
+        (self.graves / str(fork_a_sleeper())).touch()
+        if self.ending == "SIGKILL":
+            os.kill(os.getpid(), signal.SIGKILL)
+        elif self.ending == "os._exit":
+            os._exit(0)
+        elif self.ending == "sys.exit":
+            sys.exit("left")
+
+
 class SeesGpus(_Haunted):
     """Writes down which GPUs it sees."""
 
@@ -256,7 +296,7 @@ class SeesThreads(_Haunted):
         super().__init__(n_channels, n_classes, graves, deaths=1000)
 
     def suffer(self) -> None:
-        pools = [one["num_threads"] for one in threadpoolctl.threadpool_info()]
+        pools = [pool["num_threads"] for pool in threadpoolctl.threadpool_info()]
         (self.graves / str(max(*pools, torch.get_num_threads()))).touch()
 
 

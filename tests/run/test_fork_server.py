@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from bench import processes
 from bench.errors import BenchError
-from bench.run import pool
+from bench.run.pool import run_jobs
 from tests.run.conftest import OWN, jobs_of
 
 # A run from a cold cache, with processes that cut; then what a forked process finds, and the fork server's threads.
@@ -18,8 +19,9 @@ import json, sys
 from multiprocessing import forkserver
 from pathlib import Path
 from bench.plan.request import make_request
-from bench.run.fork_server import fork_server
-from bench.run.grid import Resources, execute
+from bench.processes import fork_server
+from bench.run.resources import Resources
+from bench.run.run_grid import execute
 
 model, data, out = sys.argv[1:]
 request = make_request(models_text=model, datasets_text="uci-har", seeds_text="41", preset_name="paper",
@@ -75,7 +77,7 @@ def test_fork_server_that_dies_at_every_start_is_an_error_in_words(
     def dead() -> None:
         raise EOFError
 
-    monkeypatch.setattr(pool, "fork_server", dead)
-    monkeypatch.setattr(pool, "FORK_SERVER_S", 0.0)
+    monkeypatch.setattr(processes, "fork_server", dead)
+    monkeypatch.setattr(processes, "FORK_SERVER_S", 0.0)
     with pytest.raises(BenchError, match="dies again and again"):
-        list(pool.run_jobs(jobs_of(data, tmp_path, "Good"), n_workers=1))
+        list(run_jobs(jobs_of(data, tmp_path, "Good"), n_workers=1))

@@ -8,6 +8,7 @@ import pytest
 
 from bench.run.failure import environment_of
 from bench.run.pool import Finished, run_jobs
+from tests.fixtures.waiting import is_running, wait_for
 from tests.run.conftest import OWN, Run, jobs_of
 
 
@@ -123,6 +124,25 @@ def test_a_crash_of_native_code_says_where(run: Run) -> None:
     assert "in misbehave" in record.error.traceback
 
 
+@pytest.mark.parametrize(
+    ("ending", "outcome", "said"),
+    [
+        ("", "ok", None),
+        ("SIGKILL", "ok", None),
+        ("sys.exit", "failed", "left"),
+        ("os._exit", "failed", "the worker died (exit code 0) in attempt 1"),
+    ],
+)
+def test_what_a_cell_forks_ends_with_it(
+    run: Run, graves: Path, ending: str, outcome: str, said: str | None
+) -> None:
+    record = run("Forks", sets=[f"graves='{graves}'", f"ending='{ending}'"]).record
+    assert record.outcome == outcome
+    assert said is None or (record.error is not None and record.error.message.startswith(said))
+    (forked,) = graves.iterdir()
+    wait_for(lambda: not is_running(int(forked.name)), "the end of what was forked")
+
+
 def test_a_cell_uses_its_threads_in_every_library(run: Run, graves: Path) -> None:
     run("SeesThreads", sets=[f"graves='{graves}'"], threads=1)
     assert [path.name for path in graves.iterdir()] == ["1"]
@@ -133,7 +153,7 @@ def test_a_model_edited_after_the_plan_is_not_trained_under_the_old_key(data: Pa
     shutil.copy(OWN, own)
     (job,) = jobs_of(data, tmp_path / "r", "Good", file=own)
     own.write_text(own.read_text() + "\n# edited\n")
-    (event,) = [one for one in run_jobs([job], n_workers=1) if isinstance(one, Finished)]
+    (event,) = [event for event in run_jobs([job], n_workers=1) if isinstance(event, Finished)]
     assert event.ended.outcome == "failed"
     assert "own_net.py has changed since the cell was planned" in event.ended.message
     assert [path.name for path in (tmp_path / "r").glob("cells/*/*/*")] == [job.folder.path.name]
@@ -145,6 +165,6 @@ def test_data_changed_after_the_plan_is_not_trained_under_the_old_key(data: Path
     signals = next((tmp_path / "d").rglob("body_acc_x_train.txt"))
     first, *others = signals.read_text().splitlines()
     signals.write_text("\n".join([*others, first]) + "\n")
-    (event,) = [one for one in run_jobs([job], n_workers=1) if isinstance(one, Finished)]
+    (event,) = [event for event in run_jobs([job], n_workers=1) if isinstance(event, Finished)]
     assert event.ended.outcome == "failed"
     assert "when the cell was planned; run the same command again" in event.ended.message

@@ -17,10 +17,11 @@ from bench.errors import UsageError
 from bench.plan.request import make_request
 from bench.results.record import Failure, Record
 from bench.results.store import find_record, read_all
-from bench.run.grid import Resources, execute
 from bench.run.ray_backend import _device, _take, connected, run_here
+from bench.run.resources import Resources
+from bench.run.run_grid import execute
+from tests.fixtures.waiting import wait_for
 from tests.run.conftest import OWN, jobs_of
-from tests.run.test_parent import wait_for
 
 pytest.importorskip("ray", reason="Ray is not installed: pip install 'medmamba-bench[ray]'")
 pytestmark = [
@@ -70,7 +71,7 @@ def run(data: Path, out: Path, *, backend: str, address: str | None = None) -> d
     assert not damaged
     # A worker that dies after its record is tried again, and finds the cell done.
     assert (summary.n_cells, summary.n_bad) == (6, 0), summary
-    return {(one.cell.model, one.cell.dataset): one for one in records}
+    return {(record.cell.model, record.cell.dataset): record for record in records}
 
 
 def results(records: dict[tuple[str, str], Record]) -> dict[tuple[str, str], tuple[object, object]]:
@@ -140,7 +141,7 @@ def test_a_cluster_without_the_folder_sends_all_back_failures_included(
     assert execute(request, data, tmp_path / "r", resources).outcomes == {"ok": 1, "failed": 1}
     records, damaged = read_all(tmp_path / "r")
     assert not damaged
-    assert {one.outcome for one in records} == {"ok", "failed"}
+    assert {record.outcome for record in records} == {"ok", "failed"}
 
 
 def test_what_no_node_has_is_refused(cluster: Any, data: Path, tmp_path: Path) -> None:

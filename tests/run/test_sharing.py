@@ -16,13 +16,14 @@ from unittest import mock
 import pytest
 from filelock import FileLock
 
+from bench.measure.exclusive import NO_LOCKS
 from bench.results.record import Failure
-from bench.run.cell_lock import NO_LOCKS, claim, is_held
+from bench.run.cell_lock import is_locked, locked
 from bench.run.ended import Ended
 from bench.run.failure import record_failure
-from bench.run.gpus import least_used, visible_gpus
 from bench.run.job import Job
 from bench.run.pool import Finished, Started, _fail, _Running, _Waiting, run_jobs
+from bench.run.resources import least_used, visible_gpus
 from bench.run.worker import teller
 from tests.run.conftest import Run, jobs_of
 
@@ -102,8 +103,8 @@ def test_without_locks_a_cell_is_trained_all_the_same_and_one_line_says_so(
     (job,) = jobs_of(data, tmp_path / "r", "Good")
     monkeypatch.setattr(fcntl, "flock", refuse)
     for _ in range(2):
-        with claim(job.folder):
-            assert not is_held(job.folder)
+        with locked(job.folder):
+            assert not is_locked(job.folder)
     assert caplog.text.count("its file system has no locks") == 1
 
 
@@ -115,7 +116,7 @@ def test_another_fault_of_a_lock_is_not_taken_for_a_file_system_without(
 
     (job,) = jobs_of(data, tmp_path / "r", "Good")
     monkeypatch.setattr(fcntl, "flock", refuse)
-    with pytest.raises(OSError, match="input/output error"), claim(job.folder):
+    with pytest.raises(OSError, match="input/output error"), locked(job.folder):
         pass
 
 
@@ -130,7 +131,7 @@ def test_what_another_run_found_failing_meanwhile_is_not_trained_again(
     list(run_jobs(others, n_workers=1))
     (record,) = out.rglob("record.json")
     before = record.read_bytes()
-    (event,) = [one for one in run_jobs(ours, n_workers=1) if isinstance(one, Finished)]
+    (event,) = [event for event in run_jobs(ours, n_workers=1) if isinstance(event, Finished)]
     assert event.ended.outcome == "failed"
     assert "mistake 42 (record of another attempt)" in event.ended.message
     assert record.read_bytes() == before
@@ -141,19 +142,19 @@ def test_a_failure_of_a_cell_that_another_run_holds_is_not_recorded_but_waited_f
 ) -> None:
     (job,) = jobs_of(data, tmp_path / "r", "Good")
     job.folder.path.mkdir(parents=True)
-    process, events = mock.Mock(), mock.Mock()
+    child = mock.Mock()
     queue: deque[_Waiting] = deque()
     with FileLock(job.folder.lock):
-        told = list(
+        events = list(
             _fail(
-                _Running(_Waiting(job), process, events),
+                _Running(_Waiting(job), child),
                 queue,
                 "timeout",
                 Failure(kind="Timeout", message="late"),
             )
         )
-    assert told == []
-    assert [one.job for one in queue] == [job]
+    assert events == []
+    assert [waiting.job for waiting in queue] == [job]
     assert not job.folder.record.exists()
 
 
@@ -184,7 +185,7 @@ def test_other_scores_are_said_by_the_run_and_kept_with_their_environment(
     record.write_text(json.dumps(content))
     (graves / "other").symlink_to(record.parent)
     jobs = jobs_of(data, tmp_path / "r", "Overtaken", sets=sets)
-    (event,) = [one for one in run_jobs(jobs, n_workers=1) if isinstance(one, Finished)]
+    (event,) = [event for event in run_jobs(jobs, n_workers=1) if isinstance(event, Finished)]
     assert "differs-1.json" in event.ended.message
     differing = json.loads(next((tmp_path / "r").rglob("differs-1.json")).read_text())
     assert differing["environment"]["device"] == "cpu"

@@ -9,10 +9,9 @@ from bench.analyses.context import Context
 from bench.analyses.contract import Say
 from bench.analyses.efficiency.record import ANALYSIS, INTERVAL_PERCENT, Options
 from bench.errors import BenchError
-from bench.measure.efficiency import key_of, measure
 from bench.measure.exclusive import measuring
-from bench.measure.plan import Plan
-from bench.measure.request import (
+from bench.measure.measure_models import key_of, measure
+from bench.measure.measurement import (
     Measurement,
     Place,
     measured_names,
@@ -20,6 +19,7 @@ from bench.measure.request import (
     parse_workloads,
     place_of,
 )
+from bench.measure.plan import Plan
 from bench.paper.names import OURS
 from bench.plan.request import chosen_names
 from bench.results.efficiency_record import EfficiencyRecord

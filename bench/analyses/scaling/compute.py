@@ -17,10 +17,10 @@ from bench.errors import ModelError, UsageError
 from bench.measure.exclusive import measuring
 from bench.measure.flops import count_flops
 from bench.measure.keeping import SHORT_OF_MEMORY, may_keep
-from bench.measure.machine import Watch
+from bench.measure.measurement import measured_names, parse_numbers, place_of, subject_of, task_of
 from bench.measure.probe import probe
 from bench.measure.process import DoesNotFitError, ProcessError, TookTooLongError
-from bench.measure.request import measured_names, parse_numbers, place_of, subject_of, task_of
+from bench.measure.watch import Watch
 from bench.measure.workload import Subject, Workload
 from bench.models import registry
 from bench.plan.request import chosen_names

@@ -23,7 +23,7 @@ from bench.datasets.contract import Cut, SourceRecord
 from bench.datasets.formats.npy_stream import NpyStream
 from bench.datasets.simulate.marker import write_marker
 from bench.errors import DataError
-from bench.run.data import prepare_all
+from bench.run.run_grid import prepare_all
 from tests.datasets import toy_dataset
 
 FOUR_SUBJECTS = ("anna_0", "bert_1", "cora_0", "dora_1")

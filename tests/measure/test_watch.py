@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import torch
 
-from bench.measure import machine
-from bench.measure.machine import Watch, usage
+from bench.measure import watch
+from bench.measure.watch import Watch, usage
 
 
 class Machine:
@@ -56,9 +56,9 @@ class FakeNvml:
 @pytest.fixture
 def gpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(torch.cuda, "get_device_properties", lambda _: SimpleNamespace(uuid="abc"))
-    machine._nvml.cache_clear()
+    watch._nvml.cache_clear()
     yield
-    machine._nvml.cache_clear()
+    watch._nvml.cache_clear()
 
 
 def watched(nvml: Any, monkeypatch: pytest.MonkeyPatch, n_looks: int) -> tuple[str, ...]:
@@ -102,7 +102,7 @@ def test_usage_counts_children_as_ours() -> None:
     before = usage()
     subprocess.run([sys.executable, "-c", busy], check=True)
     time.sleep(0.05)
-    total, ours = (after - one for after, one in zip(usage(), before, strict=True))
+    total, ours = (after - then for after, then in zip(usage(), before, strict=True))
     assert ours > 0.2
     assert total > 0.2
 

@@ -8,12 +8,12 @@ from datetime import UTC, datetime
 from bench.errors import ModelError
 from bench.measure.flops import count_flops
 from bench.measure.keeping import SHORT_OF_MEMORY, may_keep
-from bench.measure.machine import Watch
 from bench.measure.parameters import count_parameters
 from bench.measure.plan import Findings, Plan, Say
 from bench.measure.probe import largest_that_fits
 from bench.measure.process import ProcessError
 from bench.measure.timing import RUN_LIMIT_S, time_in_turns
+from bench.measure.watch import Watch
 from bench.measure.workload import Subject, Workload
 from bench.models import registry
 from bench.results.efficiency_record import Condition, EfficiencyRecord, Operations, TaskShape, efficiency_key
@@ -101,7 +101,7 @@ def key_of(plan: Plan, name: str, workloads: Sequence[Workload]) -> str:
         "revision": registry.revision(name),
         "hyperparameters": dict(subject.hyperparameters),
         "task": plan.task.model_dump(),
-        "workloads": sorted(str(one) for one in workloads),
+        "workloads": sorted(str(workload) for workload in workloads),
         "training": subject.training.model_dump(mode="json"),
     }
     return efficiency_key(identity=identity, environment=plan.environment)
@@ -116,7 +116,7 @@ def _record(
     warnings: tuple[str, ...],
 ) -> EfficiencyRecord:
     subject = plan.subjects[name]
-    workloads = [one for one in plan.workloads if one in done]
+    workloads = [workload for workload in plan.workloads if workload in done]
     load_s = [probe.loaded.load_s for probe in found.probes.values()]
     return EfficiencyRecord(
         schema=1,

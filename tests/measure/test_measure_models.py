@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import torch
 
-from bench.measure import efficiency, keeping, memory, timing
-from bench.measure.efficiency import key_of, measure
+from bench.measure import keeping, measure_models, memory, timing
+from bench.measure.measure_models import key_of, measure
 from bench.measure.plan import Plan
 from bench.measure.workload import Subject, Workload
 from bench.results.efficiency_record import EfficiencyRecord, TaskShape
@@ -55,7 +55,7 @@ def test_every_model_has_a_record(records: dict[str, EfficiencyRecord]) -> None:
 
 def test_every_workload_is_measured(records: dict[str, EfficiencyRecord]) -> None:
     conditions = records["transformer"].conditions
-    assert [(one.mode, one.batch, bool(one.rounds)) for one in conditions] == [
+    assert [(condition.mode, condition.batch, bool(condition.rounds)) for condition in conditions] == [
         ("training", 2, True),
         ("inference", 2, True),
     ]
@@ -67,7 +67,7 @@ def test_sizes_are_filled_in(records: dict[str, EfficiencyRecord]) -> None:
     assert record.operations.total > 0
     assert record.parameters.total >= record.parameters.forward > 0
     assert record.load_s is not None
-    assert all(one.memory_bytes is not None for one in record.conditions)
+    assert all(condition.memory_bytes is not None for condition in record.conditions)
 
 
 def test_models_of_one_session_say_so(records: dict[str, EfficiencyRecord]) -> None:
@@ -83,8 +83,10 @@ def test_model_that_does_not_fit_has_a_record_too() -> None:
         pytest.skip("the limit of memory is Linux's")
     subject = make_subject(memory_limit_bytes=0)
     (record,) = measured(make_plan({"transformer": subject}))
-    assert [one.batch for one in record.conditions] == [None, None]
-    assert all("out of memory" in one.message or "died" in one.message for one in record.conditions)
+    assert [condition.batch for condition in record.conditions] == [None, None]
+    assert all(
+        "out of memory" in condition.message or "died" in condition.message for condition in record.conditions
+    )
 
 
 def test_interrupted_measurement_keeps_the_workloads_that_were_done(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,7 +94,7 @@ def test_interrupted_measurement_keeps_the_workloads_that_were_done(monkeypatch:
         yield next(timing.time_in_turns(*arguments))
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(efficiency, "time_in_turns", interrupted)
+    monkeypatch.setattr(measure_models, "time_in_turns", interrupted)
     found: list[EfficiencyRecord] = []
     plan = make_plan({"transformer": make_subject()})
     with pytest.raises(KeyboardInterrupt):
@@ -121,7 +123,7 @@ def test_key_is_known_beforehand(records: dict[str, EfficiencyRecord]) -> None:
 def test_key_changes_with_the_environment(change: dict[str, Any]) -> None:
     plan = make_plan({"transformer": make_subject()})
     elsewhere = replace(plan, environment=ENVIRONMENT.model_copy(update=change))
-    keys = [key_of(one, "transformer", one.workloads) for one in (plan, elsewhere)]
+    keys = [key_of(place, "transformer", place.workloads) for place in (plan, elsewhere)]
     assert keys[0] != keys[1]
 
 
@@ -129,8 +131,11 @@ def test_key_changes_with_hyperparameters_recipe_and_workloads() -> None:
     subject = make_subject()
     training = subject.training.model_copy(update={"clip_norm": 0.5})
     wider = replace(subject, hyperparameters={**subject.hyperparameters, "d_model": 32})
-    plans = [make_plan({"transformer": one}) for one in (subject, wider, replace(subject, training=training))]
-    keys = {key_of(one, "transformer", one.workloads) for one in plans}
+    plans = [
+        make_plan({"transformer": subject})
+        for subject in (subject, wider, replace(subject, training=training))
+    ]
+    keys = {key_of(plan, "transformer", plan.workloads) for plan in plans}
     keys.add(key_of(plans[0], "transformer", [INFERENCE]))
     assert len(keys) == 4
 
@@ -169,11 +174,11 @@ def test_memory_is_not_kept_where_it_would_exceed_a_processs_own_limit(
 
 def test_model_that_cannot_be_counted_is_measured_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
-        raise efficiency.ModelError("operations cannot be counted")
+        raise measure_models.ModelError("operations cannot be counted")
 
-    monkeypatch.setattr(efficiency, "count_flops", refuse)
+    monkeypatch.setattr(measure_models, "count_flops", refuse)
     task = TaskShape(dataset="adftd", n_times=32, n_channels=3, n_classes=2)
     lines: list[str] = []
-    found = efficiency.size_of(make_subject(), task, lines.append)
+    found = measure_models.size_of(make_subject(), task, lines.append)
     assert found.operations is None
     assert "cannot be counted" in lines[0]

@@ -1,4 +1,4 @@
-"""What a run keeps and removes at the top of its results folder."""
+"""What a run keeps and removes at the top of its results folder, and what it does not train again."""
 
 import os
 import time
@@ -13,9 +13,12 @@ from bench.files import ABANDONED_S
 from bench.plan.grid import PlannedCell, plan
 from bench.plan.planned import read_planned, write_planned
 from bench.plan.request import make_request
-from bench.results.store import CellFolder
-from bench.run.grid import _planned_by_others, sweep_old
+from bench.results.store import CellFolder, read_all
+from bench.run.resources import Resources
+from bench.run.run_grid import _planned_by_others, execute, sweep_old
 from tests.run.conftest import OWN
+
+SMALL = ("epochs=1", "warmup_epochs=0", "batch_size=8", "d_model=8", "n_layers=1")
 
 
 def cells(data: Path, out: Path, model: str) -> Sequence[PlannedCell]:
@@ -38,9 +41,9 @@ def test_what_another_run_is_doing_stays_in_the_list_of_planned_cells(data: Path
     folder.path.mkdir(parents=True)
     with FileLock(folder.lock):
         write_planned(tmp_path, second, beside=_planned_by_others(tmp_path))
-    assert [one.cell.model for one in read_planned(tmp_path)] == ["own_models.Good", "own_models.Raises"]
+    assert [name.cell.model for name in read_planned(tmp_path)] == ["own_models.Good", "own_models.Raises"]
     write_planned(tmp_path, second, beside=_planned_by_others(tmp_path))
-    assert [one.cell.model for one in read_planned(tmp_path)] == ["own_models.Raises"]
+    assert [name.cell.model for name in read_planned(tmp_path)] == ["own_models.Raises"]
 
 
 def test_files_of_a_killed_run_are_removed_and_those_of_a_live_one_are_not(tmp_path: Path) -> None:
@@ -58,3 +61,23 @@ def test_a_cell_keeps_its_key_when_its_code_changes(data: Path, tmp_path: Path) 
     assert planned.cell is not None
     later = replace(planned.cell, revisions={"model": "other", "trainer": 1})
     assert later.key != planned.cell.key
+
+
+def test_the_same_key_is_never_trained_twice(data: Path, tmp_path: Path) -> None:
+    outcomes = []
+    for recipe in ("medmamba", "published"):
+        request = make_request(
+            models_text="medmamba",
+            datasets_text="uci-har",
+            seeds_text="41",
+            preset_name="paper",
+            recipe_name=recipe,
+            assignments=SMALL,
+        )
+        outcomes.append(execute(request, data, tmp_path / "r", Resources(device="cpu")).outcomes)
+    assert outcomes == [{"ok": 1}, {"already-done": 1}]
+    records, damaged = read_all(tmp_path / "r")
+    assert damaged == []
+    first, second = records
+    assert (first.cell.recipe, second.cell.recipe) == ("medmamba", "published")
+    assert (first.key, first.metrics) == (second.key, second.metrics)

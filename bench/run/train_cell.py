@@ -21,7 +21,7 @@ from bench.plan.cell import current_revisions
 from bench.results.record import Epoch, Metrics, Record, Scores, Timing
 from bench.results.store import write_record
 from bench.run import checkpoint
-from bench.run.collision import earlier_record
+from bench.run.ended import earlier_record
 from bench.run.failure import environment_of, identity_of
 from bench.run.job import Job
 from bench.settings import CellSettings, Training

@@ -2,56 +2,34 @@
 
 import signal
 from collections import Counter
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
-from typing import Literal, Protocol
+from typing import Protocol
 
 from bench import datasets
 from bench.datasets.cache.manifest import Manifest
+from bench.datasets.cache.prepare import refuse_damage
 from bench.errors import UsageError
 from bench.files import remove_abandoned
 from bench.machine import available_bytes
 from bench.measure.environment import resolve_device
-from bench.models import registry as models
 from bench.plan.cell import cell_name
 from bench.plan.data import check_all
 from bench.plan.grid import PlannedCell, Request, plan, to_train
 from bench.plan.planned import PlannedName, read_planned, write_planned
-from bench.plan.shard import Shard
+from bench.processes import fork_server
 from bench.results.store import CellFolder, require_writable
 from bench.results.twins import take_over
-from bench.run import worker
-from bench.run.cell_lock import is_held, sweep
-from bench.run.data import prepare_all
+from bench.run.cell_lock import is_locked, sweep
 from bench.run.display import Display, make_display
-from bench.run.ended import identity
-from bench.run.fork_server import fork_server
-from bench.run.gpus import visible_gpus
-from bench.run.job import Job
+from bench.run.job import Job, make_jobs
 from bench.run.pool import Event, Finished, run_jobs
 from bench.run.ray_backend import SHARED_MARK, connected
-
-
-@dataclass(frozen=True, kw_only=True)
-class Resources:
-    """What a run may use and how it treats what goes wrong; ``memory_bytes`` is per cell, on a CPU."""
-
-    device: str = "auto"
-    jobs: int = 1
-    threads: int = 1
-    memory_bytes: int | None = None
-    deterministic: bool = False
-    cell_timeout: float | None = None
-    shard: Shard | None = None
-    backend: Literal["local", "ray"] = "local"
-    address: str | None = None
-    skip_missing: bool = False
-    allow_skipped: bool = False
-    retry_failed: bool = False
-    fail_fast: bool = False
+from bench.run.resources import Resources, visible_gpus
+from bench.run.worker import SHARE_OF_MEMORY
 
 
 @dataclass(frozen=True)
@@ -119,22 +97,23 @@ def execute(request: Request, data: Path, out: Path, resources: Resources) -> Su
         jobs = make_jobs(chosen, data, out, resources, backend.device)
         with make_display(len(jobs)) as display:
             outcomes = _train(backend.run(jobs), display, fail_fast=resources.fail_fast)
-    return Summary(Counter(_found(one) for one in cells if one not in chosen) + outcomes)
+    return Summary(Counter(_found(planned) for planned in cells if planned not in chosen) + outcomes)
 
 
 def take_over_twins(cells: Sequence[PlannedCell], out: Path) -> None:
     """Give cells that another recipe has trained under the same key a record of their own."""
-    for one in cells:
-        if one.status == "done" and one.record is not None and one.record.cell.recipe != one.settings.recipe:
-            take_over(out, one.record, cell_name(one.settings), one.settings.model_dump(mode="json"))
+    for planned in cells:
+        record, settings = planned.record, planned.settings
+        if planned.status == "done" and record is not None and record.cell.recipe != settings.recipe:
+            take_over(out, record, cell_name(settings), settings.model_dump(mode="json"))
 
 
 def tidy_done(cells: Sequence[PlannedCell], out: Path) -> None:
-    """Remove what a process left that was killed between its record and its last breath."""
-    for one in cells:
-        if one.cell is not None and one.status == "done":
-            folder = CellFolder.of(out, cell_name(one.settings), one.cell.key)
-            if not is_held(folder):
+    """Remove the checkpoint of a process killed after writing its record."""
+    for planned in cells:
+        if planned.cell is not None and planned.status == "done":
+            folder = CellFolder.of(out, cell_name(planned.settings), planned.cell.key)
+            if not is_locked(folder):
                 folder.checkpoint.unlink(missing_ok=True)
                 sweep(folder)
 
@@ -145,34 +124,42 @@ def sweep_old(out: Path) -> None:
         remove_abandoned(out, pattern)
 
 
-def make_jobs(
-    cells: Sequence[PlannedCell], data: Path, out: Path, resources: Resources, device: str
-) -> list[Job]:
-    """Return what workers are told of the cells whose data is prepared; ``device`` is ``cpu`` or ``cuda``."""
-    return [
-        Job(
-            cell=one.cell,
-            model=models.entry(one.settings.model),
-            dataset=datasets.entry(one.settings.dataset),
-            # A worker may have another current folder.
-            data=data.resolve(),
-            out=out.resolve(),
-            device=device,
-            threads=resources.threads,
-            seen=identity(one.record),
-            memory_bytes=resources.memory_bytes,
-            deterministic=resources.deterministic,
-        )
-        for one in cells
-        if one.cell is not None
-    ]
-
-
 def _planned_by_others(out: Path) -> list[PlannedName]:
     """Return what the last run asked for if one of its cells is being trained: another run of this folder goes on."""
     names = read_planned(out)
-    alive = any(is_held(CellFolder.of(out, one.cell, one.key)) for one in names)
+    alive = any(is_locked(CellFolder.of(out, name.cell, name.key)) for name in names)
     return names if alive else []
+
+
+def prepare_all(
+    manifests: Mapping[str, Manifest | None],
+    root: Path,
+    *,
+    jobs: int,
+    allow_skipped: bool,
+    on_record: Callable[[str, int, int], None],
+) -> dict[str, Manifest]:
+    """Cut the windows of every dataset that is not prepared yet; ``on_record`` is told dataset, records done and all.
+
+    Raises
+    ------
+    DataError
+        Too many records of a dataset are damaged.
+    """
+    prepared: dict[str, Manifest] = {}
+    for name, manifest in manifests.items():
+        if manifest is None:
+            prepared[name] = datasets.prepare(
+                name,
+                root,
+                jobs=jobs,
+                allow_skipped=allow_skipped,
+                progress=lambda done, total, name=name: on_record(name, done, total),
+            )
+        else:
+            refuse_damage(manifest, allow_skipped=allow_skipped)
+            prepared[name] = manifest
+    return prepared
 
 
 def _found(cell: PlannedCell) -> str:
@@ -230,7 +217,7 @@ class _Here:
     def run(self, jobs: Sequence[Job]) -> Generator[Event]:
         resources = self.resources
         # A cell that wants more than its share must not have the system kill it, or another, without a word.
-        share = int(worker.SHARE_OF_MEMORY * available_bytes() / resources.jobs)
+        share = int(SHARE_OF_MEMORY * available_bytes() / resources.jobs)
         return run_jobs(
             [job if job.memory_bytes is not None else replace(job, memory_bytes=share) for job in jobs],
             n_workers=resources.jobs,

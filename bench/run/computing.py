@@ -1,0 +1,27 @@
+"""How a process computes: with so many threads, and in a fixed order where that is asked for."""
+
+import os
+
+
+def set_threads(n: int) -> None:
+    """Use ``n`` CPU threads from now on: torch, and every library below numpy and scikit-learn."""
+    import threadpoolctl
+    import torch
+
+    torch.set_num_threads(n)
+    threadpoolctl.threadpool_limits(n)
+
+
+def forbid_any_order(device: str) -> None:
+    """Have torch refuse algorithms whose sums come in any order, and take a scan whose backward pass is deterministic.
+
+    To be called before the process's first CUDA operation. Changes a GPU only, and is untested on one.
+    """
+    import torch
+
+    if device == "cuda":
+        os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"
+        # mamba-ssm's kernels add up gradients atomically.
+        os.environ["BENCH_SCAN"] = "torch"
+        torch.backends.cudnn.benchmark = False
+    torch.use_deterministic_algorithms(True)
