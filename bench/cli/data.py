@@ -1,6 +1,7 @@
 """``bench data``: Prepare, verify, fetch, simulate, import, export or clean up datasets."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -119,45 +120,45 @@ def _show(report: "VerifyReport") -> None:
 @click.option("--replace", is_flag=True, help="Fetch files again that do not have the publisher's checksum.")
 @click.option("--base-address", metavar="URL", help="Fetch from a mirror; https only.")
 def fetch(name: str, data: Path | None, yes: bool, replace: bool, base_address: str | None) -> None:
-    """Download a dataset from its publisher, going on where an earlier download stopped.
+    """Download a dataset from its publisher; files of an earlier download that are whole are not fetched again.
 
     \b
     bench data fetch ptb-xl --data DIR
     """
-    from bench.datasets.fetch import fetch as fetching
+    from bench.datasets.fetch import publisher
+    from bench.datasets.fetch.source_table import source as source_of
 
-    root = data or default_data()
-    plan = fetching.plan(name, root, base_address=base_address)
-    click.echo(f"{name} from {plan.address}\nlicence: {plan.licence}\nto: {plan.folder}")
+    root, source = data or default_data(), source_of(name, base_address)
+    click.echo(f"{name} from {source.address}\nlicence: {source.licence}\nto: {root / name}")
     click.echo(
-        f"about {plan.n_bytes / 1e9:.2f} GB in {plan.n_files} files; at most {plan.n_bytes_needed / 1e9:.2f} GB are "
-        f"needed on the way, {plan.n_bytes_free / 1e9:.1f} GB are free"
+        f"about {source.n_bytes / 1e9:.2f} GB in {source.n_files} files; at most "
+        f"{publisher.needed_bytes(source) / 1e9:.2f} GB are needed on the way, "
+        f"{publisher.free_bytes(root) / 1e9:.1f} GB are free"
     )
-    for note in plan.notes:
+    for note in source.notes:
         click.echo(f"note: {note}")
     if not yes:
         click.confirm("Start?", abort=True)
-    done = fetching.fetch(name, root, base_address=base_address, replace=replace, progress=_percent_lines())
+    with _bar_of_bytes(source.n_bytes) as arrived:
+        done = publisher.fetch(source, root, replace=replace, arrived=arrived)
     click.echo(
         f"{done.folder}: {done.n_files} files, {done.n_files_kept} of them were there already, "
         f"{done.n_files_replaced} replaced"
     )
     if done.sha256 is not None:
-        click.echo(f"sha256 {done.sha256}, to compare with others'; noted in {fetching.NOTE_NAME}")
+        click.echo(f"sha256 {done.sha256}, to compare with others'; noted in {publisher.NOTE_NAME}")
 
 
-def _percent_lines() -> Callable[[int, int], None]:
-    """Return a progress callable that prints each new percent of the bytes to standard error."""
-    last = -1
+@contextmanager
+def _bar_of_bytes(n_bytes: int) -> Iterator[Callable[[int], None]]:
+    """Give what counts bytes for a bar on standard error; whatever follows starts on a new line."""
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TimeElapsedColumn
 
-    def show(n_bytes: int, total: int) -> None:
-        nonlocal last
-        percent = 100 * n_bytes // max(1, total)
-        if percent > last:
-            last = percent
-            click.echo(f"\r{percent:3d} % of {total / 1e6:.0f} MB", nl=percent >= 100, err=True)
-
-    return show
+    columns = (BarColumn(bar_width=30), DownloadColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True)) as bars:
+        task = bars.add_task("", total=n_bytes)
+        yield lambda count: bars.advance(task, count)
 
 
 @command.command("simulate")
@@ -245,17 +246,20 @@ def clean(names: tuple[str, ...], keep_current: bool, yes: bool) -> None:
 
     kept = ("in use", "unknown") if keep_current else ()
     everything = stored()
+    known = {folder.dataset for folder in everything}
     for name in names:
-        if name not in {one.dataset for one in everything}:
-            raise unknown_name("prepared dataset", name, {one.dataset for one in everything})
-    chosen = [one for one in everything if (not names or one.dataset in names) and one.state not in kept]
-    for one in chosen:
-        source = f" (from {one.source_folder})" if one.source_folder else ""
-        size = f"{one.n_bytes / 1e6:.0f} MB, {one.age_s / 86_400:.0f} days old"
-        click.echo(f"{one.dataset}  {one.state}, {size}  {one.folder}{source}")
-    total = sum(one.n_bytes for one in chosen) / 1e9
+        if name not in known:
+            raise unknown_name("prepared dataset", name, known)
+    chosen = [
+        folder for folder in everything if (not names or folder.dataset in names) and folder.state not in kept
+    ]
+    for folder in chosen:
+        source = f" (from {folder.source_folder})" if folder.source_folder else ""
+        size = f"{folder.n_bytes / 1e6:.0f} MB, {folder.age_s / 86_400:.0f} days old"
+        click.echo(f"{folder.dataset}  {folder.state}, {size}  {folder.folder}{source}")
+    total = sum(folder.n_bytes for folder in chosen) / 1e9
     if not chosen:
         click.echo("no prepared windows to remove")
     elif yes or click.confirm(f"Remove these {len(chosen)} folders, {total:.2f} GB?", err=True):
-        left = [one for one in chosen if not remove(one)]
+        left = [folder for folder in chosen if not remove(folder)]
         click.echo(f"removed {len(chosen) - len(left)} folders, left {len(left)} that are being written")

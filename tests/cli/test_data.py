@@ -1,9 +1,18 @@
-"""``bench data`` through the command line: simulate, verify, prepare, export, import, and a run on the import."""
+"""``bench data`` through the command line: simulate, verify, prepare, fetch, export, import, and a run on it."""
 
+import io
 import json
+import os
+import pty
+import re
+import subprocess
+import sys
+import zipfile
+from contextlib import suppress
 from pathlib import Path
 
 from tests.cli.conftest import SMALL, Bench
+from tests.datasets.loopback_server import Answer, serving
 
 
 def test_simulate_verify_prepare(bench: Bench, tmp_path: Path) -> None:
@@ -82,6 +91,57 @@ def test_fetch_shows_licence_and_size_and_asks(bench: Bench) -> None:
     assert "licence: " in done.out
     assert "GB" in done.out
     assert "Start?" in done.out
+
+
+def test_fetch_downloads_what_the_server_has(bench: Bench, tmp_path: Path) -> None:
+    with serving() as site:
+        site.answers["?zip="] = Answer(zip_of("preproctrials01.mat", "readme.txt"))
+        address = ("--base-address", site.address)
+        done = bench("data", "fetch", "apava", "--yes", "--data", "d", *address, NO_PROXY="127.0.0.1")
+    assert done.code == 0, done.err
+    assert "1 files, 0 of them were there already" in done.out
+    assert sorted(path.name for path in (tmp_path / "d" / "apava").iterdir()) == [
+        "FETCHED.json",
+        "preproctrials01.mat",
+    ]
+
+
+def zip_of(*names: str) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name in names:
+            archive.writestr(name, "content")
+    return buffer.getvalue()
+
+
+def test_error_of_fetching_starts_a_line_below_the_bar(tmp_path: Path) -> None:
+    with serving() as site:
+        terminal, end = pty.openpty()
+        done = subprocess.Popen(
+            [
+                *(sys.executable, "-m", "bench", "data", "fetch", "apava", "--yes", "--data", tmp_path),
+                *("--base-address", site.address),
+            ],
+            env={**os.environ, "NO_PROXY": "127.0.0.1", "COLUMNS": "200"},
+            cwd=Path(__file__).parents[2],
+            stdout=subprocess.DEVNULL,
+            stderr=end,
+        )
+        os.close(end)
+        shown = read_all(terminal)
+        assert done.wait(240) == 2
+    assert "/130.0 MB" in shown
+    assert re.search(r"\n(\x1b\[\?25h)?error: http://127\S+\?zip=: status 404 .*--base-address\s*$", shown)
+
+
+def read_all(terminal: int) -> str:
+    """Read what a program writes to a terminal, which is gone when the program ends."""
+    parts = []
+    with suppress(OSError):
+        while part := os.read(terminal, 65_536):
+            parts.append(part)
+    os.close(terminal)
+    return b"".join(parts).decode()
 
 
 def test_an_unknown_dataset_cannot_be_fetched(bench: Bench) -> None:

@@ -1,4 +1,4 @@
-"""A server on loopback that can break off, lie about lengths, redirect, change its mind, and send web pages."""
+"""A server on loopback that can break off, lie about lengths, redirect, and send web pages."""
 
 import threading
 from collections.abc import Iterator
@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 CONTENT = bytes(range(256)) * 4000  # more than one chunk
-HALFWAY = 20 * 16_384  # whole chunks, so that a break loses nothing
 
 
 @dataclass
@@ -20,50 +19,34 @@ class Answer:
     kind: str = "application/octet-stream"
     status: list[int] = field(default_factory=list)
     headers: dict[str, str] = field(default_factory=dict)
-    ranges: bool = True
-    chunked: bool = False
-    tags: list[str] = field(default_factory=lambda: ['"1"'])
+    without_length: bool = False
 
 
 class Site:
-    """A server with an answer for each path, which notes the requests it gets."""
+    """A server with an answer for each path, which notes the paths it is asked for."""
 
     def __init__(self) -> None:
         self.answers: dict[str, Answer] = {}
-        self.requests: list[tuple[str, str | None]] = []
+        self.requests: list[str] = []
         self.address = ""
-
-    def ranges_asked(self) -> list[str | None]:
-        return [asked for _, asked in self.requests]
 
 
 def respond(site: Site, handler: BaseHTTPRequestHandler) -> None:
     path = handler.path.removeprefix("/")
-    asked = handler.headers.get("Range")
-    site.requests.append((path, asked))
+    site.requests.append(path)
     answer = site.answers.get(path)
     if answer is None:
         handler.send_error(404)
         return
-    status = answer.status.pop(0) if answer.status else 200
-    tag = answer.tags.pop(0) if len(answer.tags) > 1 else answer.tags[0]
-    body, first = answer.content, 0
-    if status == 200 and asked and answer.ranges and handler.headers.get("If-Range", tag) == tag:
-        first = int(asked.removeprefix("bytes=").removesuffix("-"))
-        status = 206 if first < len(body) else 416
-    body = b"" if status == 416 else body[first:]
-    handler.send_response(status)
-    if status in (206, 416):
-        span = f"{first}-{len(answer.content) - 1}" if status == 206 else "*"
-        handler.send_header("Content-Range", f"bytes {span}/{len(answer.content)}")
+    handler.send_response(answer.status.pop(0) if answer.status else 200)
     handler.send_header("Content-Type", answer.kind)
-    handler.send_header("ETag", tag)
     for name, value in answer.headers.items():
         handler.send_header(name, value)
-    if not answer.chunked:
-        handler.send_header("Content-Length", str(len(body) if answer.length is None else answer.length))
+    if not answer.without_length:
+        length = len(answer.content) if answer.length is None else answer.length
+        handler.send_header("Content-Length", str(length))
     handler.end_headers()
-    handler.wfile.write(body[: answer.break_after.pop(0)] if answer.break_after else body)
+    handler.wfile.write(answer.content[: answer.break_after.pop(0)] if answer.break_after else answer.content)
     handler.close_connection = True
 
 

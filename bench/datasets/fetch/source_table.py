@@ -9,11 +9,11 @@ from importlib.resources import files
 from typing import Annotated, Literal
 from urllib.parse import quote, urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from bench.datasets.contract import DatasetFacts
 from bench.datasets.fetch.archive import inside
-from bench.errors import DataError, UsageError, unknown_name
+from bench.errors import UsageError, unknown_name
 
 _FOLDER = files("bench.datasets.fetch") / "sources"
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -43,7 +43,7 @@ class FileTable(_Model):
 
 
 class Archive(_Model):
-    """Everything comes in one zip or tar file."""
+    """Everything comes in one zip file."""
 
     kind: Literal["archive"]
     path: str = Field(description="the archive, relative to the address")
@@ -60,7 +60,9 @@ class Source(_Model):
     name: str
     homepage: str
     licence: str
-    address: str = Field(description="https address that paths are relative to; ends with /")
+    address: str = Field(
+        pattern=r"^https://[^@\s]+/$", description="https address that paths are relative to; ends with /"
+    )
     n_bytes: int = Field(gt=0, description="bytes to download, approximately")
     n_files: int = Field(gt=0, description="files to download, approximately")
     notes: tuple[str, ...] = Field(description="what is known and what is not, for people")
@@ -102,34 +104,13 @@ def source(name: str, base_address: str | None = None) -> Source:
     if name not in names():
         raise unknown_name("source to fetch", name, names())
     text = (_FOLDER / f"{name}.toml").read_text(encoding="utf-8")
-    found = parse_source(text, f"sources/{name}.toml")
+    found = Source.model_validate(tomllib.loads(text))
     if base_address is None:
         return found
     address = base_address if base_address.endswith("/") else f"{base_address}/"
     if not is_allowed(address):
         raise UsageError(f"address '{base_address}' to fetch {name}: must start with https://")
     return found.model_copy(update={"address": address})
-
-
-def parse_source(text: str, where: str) -> Source:
-    """Read a source from TOML.
-
-    Raises
-    ------
-    DataError
-        It is not TOML, or a field is missing, unknown or unusable.
-    """
-    try:
-        found = Source.model_validate(tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
-        raise DataError(f"{where}: not readable as TOML ({error})") from error
-    except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(map(str, first["loc"]))
-        raise DataError(f"{where}: {field}: {first['msg']}, not {str(first['input'])[:60]!r}") from error
-    if not is_allowed(found.address) or not found.address.endswith("/"):
-        raise DataError(f"{where}: address '{found.address}' must start with https:// and end with /")
-    return found
 
 
 def is_allowed(address: str) -> bool:
@@ -165,25 +146,6 @@ def read_table(name: str) -> list[RemoteFile]:
     return [
         RemoteFile(row["path"], row["sha256"] or None, int(row["size_bytes"] or 0) or None) for row in rows
     ]
-
-
-def parse_checksums(text: str, where: str) -> list[RemoteFile]:
-    """Read a publisher's list of checksums, lines of ``sha256 path``.
-
-    Raises
-    ------
-    DataError
-        A line is anything else, or a path leads out of the folder.
-    """
-    found, wrong = listed_checksums(text)
-    if wrong:
-        row, line = wrong[0]
-        raise DataError(
-            f"{where}, line {row}: '{line[:80]}' is not a SHA-256 and a path within the folder; get the list again"
-        )
-    if not found:
-        raise DataError(f"{where}: no checksums in it")
-    return found
 
 
 def listed_checksums(text: str) -> tuple[list[RemoteFile], list[tuple[int, str]]]:

@@ -1,18 +1,16 @@
 """Archives: whole ones are unpacked, hostile and damaged ones leave nothing behind."""
 
-import io
 import stat
 import tarfile
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from bench.datasets.fetch.archive import Limits, extract, inside
+from bench.datasets.fetch.archive import extract, inside
 from bench.errors import DataError
 
-LIMITS = Limits(max_bytes=10_000, max_files=10)
+ANYTHING = (("*",), 10_000, 10)
 CONTENT = {"a/b c.txt": b"first", "d.bin": bytes(range(256))}
 
 
@@ -26,38 +24,20 @@ def make_zip(path: Path, content: dict[str, bytes], *, mode: int = 0o644) -> Pat
     return path
 
 
-def make_tar(path: Path, content: dict[str, bytes], *, kind: bytes = tarfile.REGTYPE, link: str = "") -> Path:
-    with tarfile.open(path, "w:gz") as archive:
-        for name, data in content.items():
-            info = tarfile.TarInfo(name)
-            info.type, info.linkname = kind, link
-            info.size = len(data) if kind == tarfile.REGTYPE else 0
-            archive.addfile(info, io.BytesIO(data))
-    return path
-
-
 def files_in(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-MAKERS: list[Callable[[Path, dict[str, bytes]], Path]] = [make_zip, make_tar]
-
-
-@pytest.mark.parametrize("make", MAKERS)
-def test_whole_archive_is_unpacked(tmp_path: Path, make: Callable[[Path, dict[str, bytes]], Path]) -> None:
-    archive = make(tmp_path / "archive", CONTENT)
-    assert extract(archive, tmp_path / "out", LIMITS) == 2
+def test_whole_archive_is_unpacked(tmp_path: Path) -> None:
+    assert extract(make_zip(tmp_path / "archive", CONTENT), tmp_path / "out", *ANYTHING) == 2
     assert files_in(tmp_path / "out") == CONTENT
 
 
-def test_tar_with_a_zip_inside_is_a_tar(tmp_path: Path) -> None:
-    inner = make_zip(tmp_path / "inner.zip", CONTENT).read_bytes()
-    with tarfile.open(tmp_path / "outer.tar", "w") as archive:
-        info = tarfile.TarInfo("inner.zip")
-        info.size = len(inner)
-        archive.addfile(info, io.BytesIO(inner))
-    extract(tmp_path / "outer.tar", tmp_path / "out", LIMITS)
-    assert files_in(tmp_path / "out") == {"inner.zip": inner}
+def test_tar_is_refused(tmp_path: Path) -> None:
+    with tarfile.open(tmp_path / "archive", "w") as archive:
+        archive.add(__file__, "entry")
+    with pytest.raises(DataError, match=r"archive: not a zip archive \("):
+        extract(tmp_path / "archive", tmp_path / "out", *ANYTHING)
 
 
 OUTSIDE = ["../evil", "/evil", "a/../../evil", "..\\evil", "C:/evil", "a\x00b/evil", "a\nb"]
@@ -74,59 +54,39 @@ def test_name_inside_the_folder_is_accepted(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["../evil", "/evil", "a/../../evil", "..\\evil"])
-@pytest.mark.parametrize("make", MAKERS)
-def test_entry_outside_leaves_nothing(
-    tmp_path: Path, make: Callable[[Path, dict[str, bytes]], Path], name: str
-) -> None:
+def test_entry_outside_leaves_nothing(tmp_path: Path, name: str) -> None:
     folder = tmp_path / "deep" / "deeper"
     folder.mkdir(parents=True)
-    archive = make(tmp_path / "archive", {"good.txt": b"1", name: b"2"})
+    archive = make_zip(tmp_path / "archive", {"good.txt": b"1", name: b"2"})
     with pytest.raises(DataError, match="leads out of the folder"):
-        extract(archive, folder / "out", LIMITS)
+        extract(archive, folder / "out", *ANYTHING)
     assert files_in(tmp_path) == {"archive": archive.read_bytes()}
     assert list(folder.iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    ("kind", "named"),
-    [
-        (tarfile.SYMTYPE, "a link"),
-        (tarfile.LNKTYPE, "a link"),
-        (tarfile.CHRTYPE, "a device"),
-        (tarfile.FIFOTYPE, "a device"),
-    ],
-)
-def test_tar_with_anything_but_files_is_refused(tmp_path: Path, kind: bytes, named: str) -> None:
-    archive = make_tar(tmp_path / "archive", {"entry": b""}, kind=kind, link="/etc/passwd")
-    with pytest.raises(DataError, match=f"entry 'entry' is {named}"):
-        extract(archive, tmp_path / "out", LIMITS)
 
 
 @pytest.mark.parametrize(("mode", "named"), [(stat.S_IFLNK, "a link"), (stat.S_IFIFO, "a device")])
 def test_zip_with_anything_but_files_is_refused(tmp_path: Path, mode: int, named: str) -> None:
     archive = make_zip(tmp_path / "archive", {"entry": b"/etc/passwd"}, mode=mode | 0o777)
     with pytest.raises(DataError, match=f"entry 'entry' is {named}"):
-        extract(archive, tmp_path / "out", LIMITS)
+        extract(archive, tmp_path / "out", *ANYTHING)
 
 
-@pytest.mark.parametrize("make", MAKERS)
-def test_too_many_files_are_refused(tmp_path: Path, make: Callable[[Path, dict[str, bytes]], Path]) -> None:
-    archive = make(tmp_path / "archive", {f"{i}": b"" for i in range(11)})
+def test_too_many_files_are_refused(tmp_path: Path) -> None:
+    archive = make_zip(tmp_path / "archive", {f"{number}": b"" for number in range(11)})
     with pytest.raises(DataError, match="more than 10 files"):
-        extract(archive, tmp_path / "out", LIMITS)
+        extract(archive, tmp_path / "out", *ANYTHING)
 
 
 def test_folders_count_as_files(tmp_path: Path) -> None:
-    archive = make_tar(tmp_path / "archive", {f"{i}": b"" for i in range(11)}, kind=tarfile.DIRTYPE)
+    archive = make_zip(tmp_path / "archive", {f"{number}/": b"" for number in range(11)})
     with pytest.raises(DataError, match="more than 10 files and folders"):
-        extract(archive, tmp_path / "out", LIMITS)
+        extract(archive, tmp_path / "out", *ANYTHING)
 
 
-@pytest.mark.parametrize("make", MAKERS)
-def test_too_many_bytes_are_refused(tmp_path: Path, make: Callable[[Path, dict[str, bytes]], Path]) -> None:
-    archive = make(tmp_path / "archive", {"a": bytes(6000), "b": bytes(6000)})
+def test_too_many_bytes_are_refused(tmp_path: Path) -> None:
+    archive = make_zip(tmp_path / "archive", {"a": bytes(6000), "b": bytes(6000)})
     with pytest.raises(DataError, match="more than 10000 bytes unpacked"):
-        extract(archive, tmp_path / "out", LIMITS)
+        extract(archive, tmp_path / "out", *ANYTHING)
     assert not (tmp_path / "out").exists()
 
 
@@ -137,21 +97,62 @@ def test_zip_that_lies_about_its_size_is_refused(tmp_path: Path) -> None:
     assert content.count(size) == 2  # in the entry and in the directory
     archive.write_bytes(content.replace(size, (100).to_bytes(4, "little")))
     with pytest.raises(DataError, match=r"cannot be unpacked|does not have the 100 bytes"):
-        extract(archive, tmp_path / "out", LIMITS)
+        extract(archive, tmp_path / "out", *ANYTHING)
     assert list(tmp_path.iterdir()) == [archive]
 
 
-@pytest.mark.parametrize("names", [("a", "A"), ("a", "./a")])
-def test_doubled_name_is_refused(tmp_path: Path, names: tuple[str, str]) -> None:
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (("a", "A"), "differ only in case"),
+        (("a", "./a"), "'a' occurs twice"),
+        (("b/c/d.mat", "b/C/d.mat"), "differ only in case"),
+    ],
+)
+def test_doubled_name_is_refused(tmp_path: Path, names: tuple[str, str], message: str) -> None:
     archive = make_zip(tmp_path / "archive", dict.fromkeys(names, b"1"))
-    with pytest.raises(DataError, match="occurs twice"):
-        extract(archive, tmp_path / "out", LIMITS)
+    with pytest.raises(DataError, match=message):
+        extract(archive, tmp_path / "out", *ANYTHING)
+
+
+DATASET = {
+    "outer/data set/a.txt": b"1",
+    "outer/data set/b/c.txt": b"2",
+    "outer/notes.txt": b"no",
+    "__MACOSX/outer/data set/a.txt": b"no",
+    "outer/data set/._a.txt": b"no",
+    "one.mat": b"3",
+    "deep/er/two.mat": b"4",
+}
+
+
+def test_what_is_wanted_is_taken_from_anywhere(tmp_path: Path) -> None:
+    archive = make_zip(tmp_path / "archive", DATASET)
+    assert extract(archive, tmp_path / "out", ("data set", "*.mat"), 4, 10) == 4
+    assert files_in(tmp_path / "out") == {
+        "data set/a.txt": b"1",
+        "data set/b/c.txt": b"2",
+        "one.mat": b"3",
+        "two.mat": b"4",
+    }
+
+
+def test_wanted_name_in_two_places_is_refused(tmp_path: Path) -> None:
+    archive = make_zip(tmp_path / "archive", {"a/1.mat": b"1", "b/1.mat": b"2"})
+    with pytest.raises(DataError, match=r"'1\.mat' occurs twice"):
+        extract(archive, tmp_path / "out", ("*.mat",), 10, 10)
+
+
+def test_hostile_entry_is_refused_even_if_not_wanted(tmp_path: Path) -> None:
+    archive = make_zip(tmp_path / "archive", {"1.mat": b"1", "../evil": b"2"})
+    with pytest.raises(DataError, match="leads out of the folder"):
+        extract(archive, tmp_path / "out", ("*.mat",), 10, 10)
 
 
 def test_name_of_a_file_and_a_folder_is_refused(tmp_path: Path) -> None:
-    archive = make_tar(tmp_path / "archive", {"a": b"1", "a/b": b"2"})
-    with pytest.raises(DataError, match="'a' is both a file and a folder"):
-        extract(archive, tmp_path / "out", LIMITS)
+    archive = make_zip(tmp_path / "archive", {"a": b"1", "a/b": b"2"})
+    with pytest.raises(DataError, match="entry 'a/b' cannot be unpacked"):
+        extract(archive, tmp_path / "out", *ANYTHING)
 
 
 def test_encrypted_entry_is_refused(tmp_path: Path) -> None:
@@ -160,20 +161,17 @@ def test_encrypted_entry_is_refused(tmp_path: Path) -> None:
     content[content.index(b"PK\x01\x02") + 8] |= 1
     archive.write_bytes(content)
     with pytest.raises(DataError, match="entry 'secret' is encrypted"):
-        extract(archive, tmp_path / "out", LIMITS)
+        extract(archive, tmp_path / "out", *ANYTHING)
 
 
-@pytest.mark.parametrize("make", MAKERS)
 @pytest.mark.parametrize("kept", [0, 10, 0.4, 0.9])
-def test_truncated_archive_leaves_nothing(
-    tmp_path: Path, make: Callable[[Path, dict[str, bytes]], Path], kept: float
-) -> None:
+def test_truncated_archive_leaves_nothing(tmp_path: Path, kept: float) -> None:
     noise = b"".join(hash((i, 1)).to_bytes(8, "little", signed=True) for i in range(500))
-    archive = make(tmp_path / "archive", {"a": noise, "b": noise[::-1]})
+    archive = make_zip(tmp_path / "archive", {"a": noise, "b": noise[::-1]})
     content = archive.read_bytes()
     archive.write_bytes(content[: int(kept * len(content)) if kept < 1 else int(kept)])
     with pytest.raises(DataError, match=r"archive"):
-        extract(archive, tmp_path / "out", LIMITS)
+        extract(archive, tmp_path / "out", *ANYTHING)
     assert list(tmp_path.iterdir()) == [archive]
 
 
@@ -183,21 +181,9 @@ def test_flipped_byte_is_noticed(tmp_path: Path) -> None:
     content[45] ^= 0xFF
     archive.write_bytes(content)
     with pytest.raises(DataError, match="entry 'a' cannot be unpacked"):
-        extract(archive, tmp_path / "out", LIMITS)
+        extract(archive, tmp_path / "out", *ANYTHING)
 
 
 def test_empty_archive_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="no files in it"):
-        extract(make_zip(tmp_path / "archive", {}), tmp_path / "out", LIMITS)
-
-
-def test_existing_target_is_left_alone(tmp_path: Path) -> None:
-    (tmp_path / "out").mkdir()
-    with pytest.raises(DataError, match="exists already"):
-        extract(make_zip(tmp_path / "archive", CONTENT), tmp_path / "out", LIMITS)
-    assert list((tmp_path / "out").iterdir()) == []
-
-
-def test_missing_archive_is_named(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="no such archive"):
-        extract(tmp_path / "archive", tmp_path / "out", LIMITS)
+    with pytest.raises(DataError, match=r"no \* in it"):
+        extract(make_zip(tmp_path / "archive", {}), tmp_path / "out", *ANYTHING)
