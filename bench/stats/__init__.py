@@ -1,0 +1,1 @@
+"""Arrays in; intervals, tests and ranks out: no records and no names."""
