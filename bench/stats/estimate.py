@@ -93,9 +93,10 @@ class Estimate:
 
     def bounds(self, level: float = LEVEL) -> Bounds:
         """Return the interval value +- t(df) standard errors."""
-        from scipy import stats
+        from scipy.special import stdtrit
 
-        half = self.standard_error and float(stats.t.isf((1 - level) / 2, self.df)) * self.standard_error
+        error = self.standard_error
+        half = error and float(stdtrit(self.df, (1 + level) / 2)) * error
         return Bounds(self.value - half, self.value + half, level)
 
     def minus(self, other: "Estimate") -> "Estimate":
@@ -110,7 +111,9 @@ class Estimate:
 
     def times(self, factor: float) -> "Estimate":
         """Return the estimate in another unit, such as percentage points."""
-        sources = tuple(Variance(one.value * factor**2, one.doubt * factor**4) for one in self.sources)
+        sources = tuple(
+            Variance(source.value * factor**2, source.doubt * factor**4) for source in self.sources
+        )
         return Estimate(self.value * factor, sources, self.n_seeds, self.n_subjects)
 
 

@@ -152,21 +152,19 @@ def _pairs_with(scores: Floats, truth: NDArray[np.bool_], codes: Integers) -> Fl
     below, above = _ranked(level, truth)
     # Levels of different subjects never meet in these numbers, and subjects follow one another.
     within = np.unique(codes * (int(level.max()) + 1) + level, return_inverse=True)[1]
-    others = np.bincount(codes, ~truth, n_subjects)
+    others = np.bincount(codes, (~truth).astype(float), n_subjects)
     own_below = _ranked(within, truth)[0] - (np.cumsum(others) - others)[codes]
 
-    def summed(values: Floats) -> Floats:
-        return np.bincount(codes, values, n_subjects)
-
-    of_class = summed(truth.astype(float))
-    won = summed((below - own_below) * truth) + summed(above * ~truth)
+    of_class = np.bincount(codes, truth.astype(float), n_subjects)
+    # What a window brings by itself: as one of the class all below it in other subjects, as another all above it.
+    won = np.bincount(codes, np.where(truth, below - own_below, above), n_subjects)
     there = of_class * (others.sum() - others) + others * of_class.sum()
     return np.array([np.r_[won, (below * truth).sum()], np.r_[there, of_class.sum() * others.sum()]])
 
 
 def _ranked(level: Integers, truth: NDArray[np.bool_]) -> tuple[Floats, Floats]:
     """Return for each window the others-windows below it and the class-windows above it, ties as half."""
-    positive, negative = np.bincount(level, truth), np.bincount(level, ~truth)
-    below: Floats = np.cumsum(negative, dtype=float) - negative / 2
-    above: Floats = positive.sum() - np.cumsum(positive, dtype=float) + positive / 2
+    positive, negative = (np.bincount(level, mask.astype(float)) for mask in (truth, ~truth))
+    below = np.cumsum(negative) - negative / 2
+    above = positive.sum() - np.cumsum(positive) + positive / 2
     return below[level], above[level]

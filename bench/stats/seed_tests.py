@@ -101,10 +101,14 @@ def signed_rank(differences: Sequence[float]) -> SeedTest:
         return SeedTest(1.0, smallest)
     _require_few(2 ** len(found), "signed ranks", len(found))
     signed = stats.rankdata(np.abs(found)) * np.sign(found)
-    sums = np.zeros(1)
-    for rank in np.abs(signed):
-        sums = np.concatenate([sums - rank, sums + rank])
-    return SeedTest(_share_as_extreme(sums, float(signed.sum())), smallest)
+    exact = stats.permutation_test(
+        (signed,),
+        lambda ranks, axis: ranks.sum(axis=axis),
+        permutation_type="samples",
+        vectorized=True,
+        n_resamples=MOST_ARRANGEMENTS,
+    )
+    return SeedTest(float(exact.pvalue), smallest)
 
 
 def smallest_rank_sum_p(n_first: int, n_second: int) -> float:
@@ -135,10 +139,6 @@ def _over_splits(first: Floats, second: Floats) -> SeedTest:
         n_resamples=n_splits,
     )
     return SeedTest(float(found.pvalue), smallest_rank_sum_p(len(first), len(second)))
-
-
-def _share_as_extreme(values: Floats, found: float) -> float:
-    return float(np.mean(np.abs(values) >= abs(found) - 1e-9))
 
 
 def _require_few(n_arrangements: int, what: str, n_scores: int) -> None:

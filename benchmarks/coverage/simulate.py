@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 
 Floats = NDArray[np.float64]
 Score = Callable[[Floats], Floats]
@@ -24,7 +23,9 @@ def straight(values: Floats) -> Floats:
 class Setting:
     """A test part and how models vary on it.
 
-    Deviations are in the unit of the link's argument: probability for `straight`, log odds for `expit`.
+    Deviations are in the unit of the link's argument: probability for `straight`, log odds for `expit`. The numbers of
+    windows are spread by `windows_sd`, the deviation of their logarithm; a share `failing` of subjects lies lower by
+    `drop` for all models.
     """
 
     name: str
@@ -94,10 +95,8 @@ class Setting:
         spread = np.sqrt(self.subject_sd**2 + self.model_subject_sd**2 + self.interaction_sd**2)
         seeds = self.seed_sd * nodes[:, None, None]
         argument = np.array(self.level)[:, None] + shift + seeds + spread * nodes
-        recognised = sum(
-            share * self.link(argument - drop) @ weights  # (seed nodes, n_classes)
-            for share, drop in ((1 - self.failing, 0.0), (self.failing, self.drop))
-        )
+        usual, failed = (self.link(argument - drop) @ weights for drop in (0.0, self.drop))
+        recognised = usual + self.failing * (failed - usual)  # (seed nodes, n_classes)
         n_classes = len(self.level)
         shares = np.array(self.subjects_per_class) / sum(self.subjects_per_class)
         hit = recognised[..., None] * np.eye(n_classes)
