@@ -6,10 +6,11 @@ from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr
 
 from bench.results.bootstrap import CONFUSION_SCORES, draw_subjects
 from bench.stats.estimate import LEVEL, Bounds
-from bench.stats.left_out import score_left_out
+from bench.stats.left_out import auroc_left_out, score_left_out
 from bench.stats.two_way import difference_estimate, score_estimate
 from bench.stats.unknowable import FewSeedsError
 from benchmarks.coverage.settings import MANY
@@ -56,6 +57,62 @@ def coverage(setting: Setting, metric: str, n_studies: int, rng: np.random.Gener
         means = held[what].mean(axis=1)
         shares = tuple(None if np.isnan(mean) else float(mean) for mean in means)
         yield Held(setting.name, metric, name, shares, n_studies)
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """A test part of two classes whose windows are ranked, and how models vary on it.
+
+    A window's score is normal around its class, its subject and what a model makes of that subject; seeds separate the
+    classes more or less widely.
+    """
+
+    name: str
+    subjects_per_class: tuple[int, int]
+    n_windows: int = 40
+    n_seeds: int = 5
+    apart: float = 1.5
+    seed_sd: float = 0.15
+    subject_sd: float = 0.7
+    own_sd: float = 0.3
+
+    @property
+    def true_auroc(self) -> float:
+        """The mean AUROC over all seeds on all subjects that there could be."""
+        spread = sqrt(2 * (1 + self.subject_sd**2 + self.own_sd**2))
+        return float(ndtr(self.apart / sqrt(spread**2 + self.seed_sd**2)))
+
+    def models(self, rng: np.random.Generator, n_models: int) -> Floats:
+        """Return probabilities (n_models, n_seeds, n_windows, 2), the windows subject by subject."""
+        n_subjects = sum(self.subjects_per_class)
+        shape = (n_models, self.n_seeds, n_subjects)
+        apart = self.apart + self.seed_sd * rng.standard_normal((n_models, self.n_seeds, 1))
+        centre = apart * self.labels + self.subject_sd * rng.standard_normal(n_subjects)
+        centre = centre + self.own_sd * rng.standard_normal(shape)
+        scores = (centre[..., None] + rng.standard_normal((*shape, self.n_windows))).reshape(*shape[:2], -1)
+        return np.stack([-scores, scores], axis=-1)
+
+    @property
+    def labels(self) -> NDArray[np.integer]:
+        """The class of each subject."""
+        return np.repeat([0, 1], self.subjects_per_class)
+
+
+RANKINGS = (Ranking("61 subjects, 52 to 9", (52, 9)), Ranking("20 subjects", (10, 10)))
+
+
+def ranking_coverage(setting: Ranking, n_studies: int, rng: np.random.Generator) -> Iterator[Held]:
+    """Yield the same for AUROC, in closed form only."""
+    labels = np.repeat(setting.labels, setting.n_windows)
+    subjects = np.repeat(np.arange(len(setting.labels)), setting.n_windows)
+    held = np.zeros((2, n_studies))
+    for study in range(n_studies):
+        first, second = (auroc_left_out(labels, subjects, model) for model in setting.models(rng, 2))
+        bounds = score_estimate(first).bounds(), difference_estimate(first, second).bounds()
+        for what, true in enumerate((setting.true_auroc, 0.0)):
+            held[what, study] = bounds[what].low <= true <= bounds[what].high
+    for what, name in enumerate(("score", "difference")):
+        yield Held(setting.name, "auroc", name, (None, None, float(held[what].mean())), n_studies)
 
 
 def _drawn(
