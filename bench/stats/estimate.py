@@ -93,11 +93,27 @@ class Estimate:
 
     def bounds(self, level: float = LEVEL) -> Bounds:
         """Return the interval value +- t(df) standard errors."""
+        half = self._half_width(level)
+        return Bounds(self.value - half, self.value + half, level)
+
+    def share_bounds(self, level: float = LEVEL) -> Bounds:
+        """Return the interval of an estimate between 0 and 1, such as a score, symmetric in its log odds.
+
+        It stays between 0 and 1 and reaches further to the side where there is room. Not for differences.
+        """
+        from scipy.special import expit, logit
+
+        room = self.value * (1 - self.value)
+        if not room:
+            return self.bounds(level)
+        centre, half = logit(self.value), self._half_width(level) / room
+        return Bounds(float(expit(centre - half)), float(expit(centre + half)), level)
+
+    def _half_width(self, level: float) -> float:
         from scipy.special import stdtrit
 
         error = self.standard_error
-        half = error and float(stdtrit(self.df, (1 + level) / 2)) * error
-        return Bounds(self.value - half, self.value + half, level)
+        return float(stdtrit(self.df, (1 + level) / 2)) * error if error else 0.0
 
     def minus(self, other: "Estimate") -> "Estimate":
         """Return the difference to an estimate that shares no source with this one."""

@@ -1,8 +1,8 @@
 """Scores of a model with each test subject left out in turn: all that an interval needs to know of its predictions.
 
-Sources: Efron and Stein, The jackknife estimate of variance, Annals of Statistics 1981; Wolter, Introduction to variance
-estimation, 2007, chapter 4 (the jackknife within strata, the others of a stratum standing in for the one left out);
-Hanley and McNeil, Radiology 1982 (AUROC as the share of pairs ranked right, ties as half).
+Sources: Efron and Stein, The jackknife estimate of variance, Annals of Statistics 1981; Wolter, Introduction to
+variance estimation, 2007, chapter 4 (within strata, the others of a stratum standing in for the one left out); Hanley
+and McNeil, Radiology 1982 (AUROC as the share of pairs ranked right, ties as half).
 """
 
 from collections.abc import Callable

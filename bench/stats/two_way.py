@@ -111,13 +111,12 @@ def _between_seeds(scores: Floats, deviations: Floats) -> Variance:
     """Return the variance of a mean over seeds on all subjects that exist: less what these subjects add.
 
     The scores of seeds differ also because each errs on subjects of its own; `_between_subjects` has that already. It
-    is found from how much a single seed's jackknife exceeds that of their mean. Never below zero.
+    is what the jackknife of single seeds has beyond that of their mean. Never below zero.
     """
     n_seeds = len(scores)
     if n_seeds < 2:
         raise FewSeedsError(n_seeds)
     square = float(np.var(scores, ddof=1)) / n_seeds
-    single = float((deviations**2).sum(axis=1).mean())
-    of_mean = float((deviations.mean(axis=0) ** 2).sum())
-    interaction = (single - of_mean) / (n_seeds - 1)
+    own = deviations - deviations.mean(axis=0)
+    interaction = float((own**2).sum()) / (n_seeds * (n_seeds - 1))
     return Variance(max(square - interaction, 0.0), square**2 / (n_seeds - 1))

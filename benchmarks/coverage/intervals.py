@@ -108,7 +108,7 @@ def ranking_coverage(setting: Ranking, n_studies: int, rng: np.random.Generator)
     held = np.zeros((2, n_studies))
     for study in range(n_studies):
         first, second = (auroc_left_out(labels, subjects, model) for model in setting.models(rng, 2))
-        bounds = score_estimate(first).bounds(), difference_estimate(first, second).bounds()
+        bounds = score_estimate(first).share_bounds(), difference_estimate(first, second).bounds()
         for what, true in enumerate((setting.true_auroc, 0.0)):
             held[what, study] = bounds[what].low <= true <= bounds[what].high
     for what, name in enumerate(("score", "difference")):
@@ -133,6 +133,6 @@ def _percentiles(values: Floats) -> Bounds:
 def _closed(pair: Floats, score: Score) -> tuple[Bounds, Bounds] | None:
     first, second = (score_left_out(model, score) for model in pair)
     try:
-        return score_estimate(first).bounds(), difference_estimate(first, second).bounds()
+        return score_estimate(first).share_bounds(), difference_estimate(first, second).bounds()
     except FewSeedsError:
         return None

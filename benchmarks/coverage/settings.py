@@ -8,6 +8,9 @@ from scipy.special import expit
 
 from benchmarks.coverage.simulate import Setting
 
+CENTRAL = 4
+"""The first of the settings, in which intervals must hold what they promise."""
+
 MANY = 1000
 """From so many subjects on fewer studies are simulated."""
 
@@ -25,6 +28,7 @@ SETTINGS = (
         "20 subjects, 12 to 5 to 3, skewed", (12, 5, 3), 300, (1.5, 0.5, 0.0), 0.1, 1.0, 0.4, 0.5, link=expit
     ),
     Setting("20 subjects, sizes 1 to 5", (10, 10), 300, (0.75, 0.75), 0.02, 0.12, 0.04, 0.06, windows_sd=0.8),
+    Setting("20 subjects, scores near 95", (10, 10), 300, (4.0, 3.0), 0.2, 1.0, 0.4, 0.4, link=expit),
     Setting("61 subjects, seeds alike", (30, 31), 325, (0.8, 0.8), 0.0, 0.10, 0.0, 0.063),
     Setting("61 subjects, two seeds", (30, 31), 325, (0.8, 0.8), 0.02, 0.10, 0.037, 0.063, n_seeds=2),
     Setting(
