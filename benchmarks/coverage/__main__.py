@@ -45,7 +45,7 @@ def main() -> int:
         "verdicts": [
             "Claims about these very subjects, only seeds vary:",
             verdict_table(here),
-            "Claims about other subjects, subjects and seeds vary (18 subjects; the last two: 61):",
+            "Claims about other subjects, subjects and seeds vary (18 subjects; the last five: 61):",
             verdict_table(elsewhere),
         ],
     }

@@ -42,7 +42,7 @@ def coverage(setting: Setting, metric: str, n_studies: int, rng: np.random.Gener
     score = CONFUSION_SCORES[metric]
     truth = setting.true_score(score)
     n_subjects = sum(setting.subjects_per_class)
-    n_studies = n_studies // 4 if n_subjects >= MANY else n_studies
+    n_studies = n_studies // 2 if n_subjects >= MANY else n_studies
     # The same draws for all studies: what differs between studies is their data.
     draws = draw_subjects(n_subjects, rng, N_DRAWS)
     seeds = rng.integers(setting.n_seeds, size=(2, N_DRAWS, setting.n_seeds))

@@ -230,6 +230,17 @@ def _ordered(models: Sequence[dict[str, LeftOut]]) -> list[tuple[LeftOut, LeftOu
     return [(low[name], high[name]) for high, low in pairwise(models[1:]) for name in METRICS]
 
 
+def lead_study(lead: float) -> Callable[[np.random.Generator], Pair]:
+    """Return a study of two models on 61 subjects, five seeds with a deviation of 2 points; the first leads truly."""
+
+    def study(rng: np.random.Generator) -> Pair:
+        models = SETTINGS[0].models(rng, (lead, 0.0))
+        first, second = (score_left_out(model, CONFUSION_SCORES["f1"]) for model in models)
+        return _decided([(first, second)])
+
+    return study
+
+
 def headline_study(n_models: int) -> Callable[[np.random.Generator], Pair]:
     """Return a study of equally good models on 61 subjects, the claim being that the one with the highest F1 is ahead.
 
@@ -305,6 +316,9 @@ OTHER_SUBJECTS = (
     Scenario(
         "order of 3 components, 4 metrics", "no effect", (_S, _C), other_subjects_study(_ordered, _NONE)
     ),
+    Scenario("A is better than B", "no difference", (_S, _C), lead_study(0.0)),
+    Scenario("A is better than B", "by 3 points", (_C,), lead_study(0.03)),
+    Scenario("A is better than B", "by 6 points", (_C,), lead_study(0.06)),
     Scenario("the best is ahead, 2 models", "no effect", (_S,), headline_study(2)),
     Scenario("the best is ahead, 12 models", "no effect", (_S,), headline_study(12)),
 )

@@ -85,8 +85,8 @@ def test_auroc_is_scikit_learns_of_the_subjects_that_are_left(
         size = sizes[left_out % 3]
         return np.where(subjects == left_out, 0.0, np.where(stands_in, size / (size - 1), 1.0))
 
-    np.testing.assert_allclose(found.scores, [macro_auroc(labels, one, np.ones(60)) for one in probability])
-    expected = [[macro_auroc(labels, one, weights(subject)) for subject in range(6)] for one in probability]
+    np.testing.assert_allclose(found.scores, [macro_auroc(labels, seen, np.ones(60)) for seen in probability])
+    expected = [[macro_auroc(labels, seen, weights(subject)) for subject in range(6)] for seen in probability]
     np.testing.assert_allclose(found.without, expected)
 
 

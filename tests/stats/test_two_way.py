@@ -88,7 +88,7 @@ def test_the_order_of_seeds_and_subjects_does_not_matter(table: np.ndarray, rand
     rows, columns = list(range(len(table))), list(range(7))
     random.shuffle(rows)
     random.shuffle(columns)
-    first, second = (score_estimate(mean_of(one)).bounds() for one in (table, table[rows][:, columns]))
+    first, second = (score_estimate(mean_of(seen)).bounds() for seen in (table, table[rows][:, columns]))
     assert (first.low, first.high) == pytest.approx((second.low, second.high))
 
 
