@@ -64,19 +64,26 @@ def score_left_out(by_subject: Floats, score: Callable[[Floats], Floats]) -> Lef
     """
     strata = strata_of(by_subject[0].sum(axis=-1))
     whole = by_subject.sum(axis=1)
-    return LeftOut(score(whole), score(whole[:, None] - _taken_away(by_subject, strata)), strata)
+    return LeftOut(score(whole), score(_sums_without(whole, by_subject, strata)), strata)
 
 
-def _taken_away(amounts: Floats, strata: Integers) -> Floats:
-    """Return what leaving out each subject takes from the sum over subjects, (n_seeds, n_subjects, ...).
+def _sums_without(whole: Floats, parts: Floats, strata: Integers) -> Floats:
+    """Return a sum over subjects without each subject, whose stratum's others stand in for it, each a little heavier.
 
-    The others of its stratum stand in for it, each a little heavier, so that the strata keep their shares.
+    Parameters
+    ----------
+    whole, parts
+        The sum, (n_seeds, ...), and what each subject brings to it, (n_seeds, n_subjects, ...).
+    strata
+        Number of the group of each subject.
     """
-    found = np.empty_like(amounts)
+    found = np.empty_like(parts)
     for stratum in np.unique(strata):
         members = strata == stratum
-        own, n_members = amounts[:, members], members.sum()
-        found[:, members] = (n_members * own - own.sum(axis=1, keepdims=True)) / (n_members - 1)
+        own, n_members = parts[:, members], members.sum()
+        total = own.sum(axis=1, keepdims=True)
+        # Whole numbers are subtracted before anything is scaled: what is empty without a subject stays exactly so.
+        found[:, members] = whole[:, None] - total + (total - own) * (n_members / (n_members - 1))
     return found
 
 
@@ -133,10 +140,8 @@ def _macro_left_out(pairs: Floats, strata: Integers) -> LeftOut:
 
     `pairs` is (n_seeds, n_subjects + 1, 2, n_classes): those won and those there are, with each subject, and all.
     """
-    with_subject, whole = pairs[:, :-1], pairs[:, -1]
-    if strata.any():
-        with_subject = _taken_away(with_subject, strata)
-    without = whole[:, None] - with_subject
+    own, whole = pairs[:, :-1], pairs[:, -1]
+    without = _sums_without(whole, own, strata) if strata.any() else whole[:, None] - own
     return LeftOut(
         (whole[:, 0] / whole[:, 1]).mean(axis=-1), (without[:, :, 0] / without[:, :, 1]).mean(axis=-1), strata
     )

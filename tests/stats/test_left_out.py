@@ -46,6 +46,15 @@ def test_within_a_class_the_others_stand_in() -> None:
     assert found.without[0, 3] == pytest.approx((18 + 2 * 2) / 50)
 
 
+def test_a_class_that_only_one_subject_is_taken_for_is_never_predicted_without_it() -> None:
+    by_subject = np.zeros((1, 8, 3, 3))
+    by_subject[0, :3, 0, 0], by_subject[0, 3:6, 1, 1], by_subject[0, 6:, 2, 1] = 7, 3, 5
+    by_subject[0, 0, 0] = 4, 0, 3
+    found = score_left_out(by_subject, lambda confusion: confusion.sum(axis=-2)[..., 2])
+    assert found.without[0, 0] == 0
+    assert found.without[0, 1] == pytest.approx(3 * 3 / 2)
+
+
 def test_variance_of_a_mean_over_subjects_is_the_textbooks() -> None:
     values = np.array([0.9, 0.6, 0.3, 0.8, 0.2])
     without = (values.sum() - values) / 4
