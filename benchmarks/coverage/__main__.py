@@ -39,7 +39,7 @@ def main() -> int:
     options = parser.parse_args()
     held = intervals(options.studies)
     here = verdicts(SCENARIOS, 2 * options.studies)
-    elsewhere = verdicts(OTHER_SUBJECTS, options.studies // 2)
+    elsewhere = verdicts(OTHER_SUBJECTS, options.studies)
     tables = {
         "coverage": [coverage_table(held)],
         "verdicts": [
