@@ -59,6 +59,8 @@ def test_ties_and_zeros_are_counted_exactly() -> None:
     assert seed_tests.signed_rank([0.0, 0.0]) == seed_tests.SeedTest(1.0, 0.5)
     # Ranks 1.5, 1.5, 3 of one sign: one of four splits of signs each way.
     assert seed_tests.signed_rank([2.0, 2.0, 3.0, 0.0]).p == pytest.approx(0.25)
+    # Ranks -1, -2, 3, 4: ten of 16 sums are 4 or more from zero. A zero that took rank 1 would make it twelve.
+    assert seed_tests.signed_rank([0.0, -1.0, -2.0, 3.0, 4.0]).p == pytest.approx(10 / 16)
 
 
 @pytest.mark.parametrize(("second", "p"), [([0.5, 0.5], 1.0), ([0.6, 0.6], 0.0)])
