@@ -1,0 +1,55 @@
+"""Which models average ranks can tell apart: those further from each other than the critical difference.
+
+Source: Demsar, Statistical comparisons of classifiers over multiple data sets, JMLR 2006 (Nemenyi's test).
+"""
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class RankDistance:
+    """Average ranks beside the critical difference of Nemenyi's test.
+
+    Attributes
+    ----------
+    critical
+        Ranks that two models must lie apart.
+    largest
+        Ranks that two of so many models can lie apart: one always first, one always last.
+    separable
+        Indices of the pairs that lie further apart than the critical difference, better model first, widest first.
+    n_pairs
+        Pairs of models.
+    """
+
+    critical: float
+    largest: int
+    separable: tuple[tuple[int, int], ...]
+    n_pairs: int
+
+    @property
+    def can_separate(self) -> bool:
+        """Whether any two models could be told apart with so few datasets."""
+        return self.critical < self.largest
+
+
+def rank_distance(average_ranks: Floats, critical: float) -> RankDistance:
+    """Return which models can be told apart.
+
+    Parameters
+    ----------
+    average_ranks
+        Mean rank of each model over datasets, 1 is best: (n_models,).
+    critical
+        Nemenyi's critical difference for so many models and datasets.
+    """
+    order = [int(model) for model in np.argsort(average_ranks, kind="stable")]
+    apart = {(a, b): float(average_ranks[b] - average_ranks[a]) for a, b in combinations(order, 2)}
+    far = sorted((pair for pair in apart if apart[pair] > critical), key=apart.__getitem__, reverse=True)
+    return RankDistance(critical, len(order) - 1, tuple(far), len(apart))

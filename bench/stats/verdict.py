@@ -1,0 +1,118 @@
+"""What intervals decide of a claim: supported, contradicted, or undecided wherever the interval holds both.
+
+A claim is supported only by an interval that lies wholly where the claim is true, and contradicted only by one that
+lies wholly where it is not. At most one wrong verdict in forty is due to chance where a claim has one side, one in
+twenty where a number can be missed on two. What was not measured well enough stays undecided. Simulated error rates
+are in docs/statistics.md.
+
+Sources: Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 1987 (a number within a margin: two one-sided
+tests); Wang, JASA 1971 (what Welch's approximation lets through); Berger, Technometrics 1982 (all parts of a claim
+tested at the full level: intersection-union); Bonferroni's inequality for the contradiction of any of them; Hsu,
+Annals of Statistics 1984 (best of all: every rival counts).
+"""
+
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+
+from bench.errors import RecordError
+from bench.stats.estimate import LEVEL, Estimate
+
+MARGIN_STDS = 2.0
+"""A measured number agrees with a published one if it is surely less than so many published deviations away.
+
+Five seeds against five of the same spread reach 1.5 where both agree exactly: a smaller margin could hardly be met.
+"""
+
+NUMBER_LEVEL = 0.96
+"""Welch's approximation lets 5.3 % through at 0.95 where one spread over five seeds is three times the other."""
+
+
+class Decision(StrEnum):
+    """What an interval says of a claim."""
+
+    SUPPORTED = "supported"
+    CONTRADICTED = "contradicted"
+    UNDECIDED = "undecided"
+
+
+def decide_sign(effect: Estimate, level: float = LEVEL) -> Decision:
+    """Decide whether an effect is above zero, such as one model's score minus another's.
+
+    Few test subjects decide nothing: see `Estimate.few_subjects`.
+    """
+    return decide_all_positive([effect], level)
+
+
+def decide_all_positive(effects: Sequence[Estimate], level: float = LEVEL) -> Decision:
+    """Decide whether all effects are above zero: the best of all rivals, or an order of components.
+
+    Supported when every interval is above zero; that errs no oftener than a single one. Contradicted when one interval
+    is below zero, each at the level 1 - (1 - level) / n: so many of them err together as one does alone. The parts may
+    depend on each other in any way.
+
+    Parameters
+    ----------
+    effects
+        Best of all: the model's score minus each rival's, in each metric claimed. An order of components: what each
+        loses minus what the next one loses.
+    level
+        Of the interval of each effect.
+
+    Raises
+    ------
+    RecordError
+        If there is no effect.
+    """
+    if not effects:
+        raise RecordError("no effect to decide on; give at least one estimate")
+    if any(effect.few_subjects for effect in effects):
+        return Decision.UNDECIDED
+    if all(effect.bounds(level).low > 0 for effect in effects):
+        return Decision.SUPPORTED
+    strict = 1 - (1 - level) / len(effects)
+    any_below = any(effect.bounds(strict).high < 0 for effect in effects)
+    return Decision.CONTRADICTED if any_below else Decision.UNDECIDED
+
+
+def decide_number(
+    measured: Estimate, published: Estimate, margin: float, half_digit: float, level: float = NUMBER_LEVEL
+) -> Decision:
+    """Decide whether a published number is met.
+
+    Supported when the interval of the difference, a rounding wider on each side, lies within the margin; else
+    contradicted when it excludes zero. A difference that is surely there and surely small supports.
+
+    Parameters
+    ----------
+    measured
+        Ours, in the unit of the published one. On the paper's own test subjects only seeds vary: `mean_over_seeds`.
+    published
+        What `published_mean` returns, or the difference of two such.
+    margin
+        Half the width of what counts as the same number, above zero; `MARGIN_STDS` published deviations unless the
+        claim says more.
+    half_digit
+        Half of the last printed digit, of a difference of two printed numbers twice that.
+    level
+        Of the interval.
+    """
+    difference = measured.minus(published)
+    if difference.few_subjects:
+        return Decision.UNDECIDED
+    bounds = difference.bounds(level)
+    low, high = bounds.low - half_digit, bounds.high + half_digit
+    if -margin < low and high < margin:
+        return Decision.SUPPORTED
+    return Decision.UNDECIDED if low <= 0 <= high else Decision.CONTRADICTED
+
+
+def decide_all(decisions: Iterable[Decision]) -> Decision:
+    """Decide a claim of several parts, each of which must hold.
+
+    Supported when all parts are, contradicted when one is. With k parts give each the level 1 - (1 - level) / k: then
+    the whole is wrongly contradicted no oftener than one part at `level`.
+    """
+    found = set(decisions)
+    if Decision.CONTRADICTED in found:
+        return Decision.CONTRADICTED
+    return Decision.SUPPORTED if found == {Decision.SUPPORTED} else Decision.UNDECIDED
