@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from bench.results.bootstrap import CONFUSION_SCORES, draw_subjects
+from bench.stats.bootstrap import CONFUSION_SCORES, draw_subjects
 from bench.stats.estimate import LEVEL, Bounds
 from bench.stats.left_out import auroc_left_out, score_left_out
 from bench.stats.two_way import difference_estimate, score_estimate

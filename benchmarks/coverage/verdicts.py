@@ -13,8 +13,8 @@ from math import hypot, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.results import published
-from bench.results.bootstrap import CONFUSION_SCORES, draw_subjects
+from bench.paper import published
+from bench.stats.bootstrap import CONFUSION_SCORES, draw_subjects
 from bench.stats.estimate import Estimate, mean_over_seeds, published_mean
 from bench.stats.left_out import LeftOut, score_left_out
 from bench.stats.two_way import difference_estimate

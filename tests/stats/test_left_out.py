@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
-from bench.results.bootstrap import CONFUSION_SCORES
+from bench.stats.bootstrap import CONFUSION_SCORES
 from bench.stats.left_out import LeftOut, auroc_left_out, score_left_out
 from bench.stats.unknowable import FewSubjectsError, LoneSubjectError, OneClassError
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench.results.statistics import nemenyi_critical_difference
 from bench.stats.rank_distance import rank_distance
+from bench.stats.statistics import nemenyi_critical_difference
 
 
 def test_far_models_can_be_told_apart_and_near_ones_cannot() -> None:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from bench.errors import RecordError
-from bench.results.bootstrap import CONFUSION_SCORES
+from bench.stats.bootstrap import CONFUSION_SCORES
 from bench.stats.left_out import LeftOut, auroc_left_out, score_left_out
 from bench.stats.two_way import difference_estimate, score_estimate, seedwise_difference
 from bench.stats.unknowable import FewSeedsError
