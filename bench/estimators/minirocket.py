@@ -6,7 +6,6 @@ KDD 2021, arXiv 2012.08791; what the paper leaves open as in its code, angus924/
 Ridge regression chooses its penalty by leave-one-out cross-validation on the training windows.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from typing import ClassVar
@@ -32,7 +31,7 @@ MAX_CHANNELS = 9
 PENALTIES = np.logspace(-3, 3, 10)
 # So many numbers of one convolution's output fit a core's cache.
 _BLOCK = 1 << 16
-# The largest number of ones that a byte can count.
+# The most ones that a byte can count.
 _BYTE = 255
 
 
@@ -193,13 +192,11 @@ def _output(series: NDArray[np.float32], convolution: Convolution) -> NDArray[np
     return convolve(total, convolution.kernel, convolution.dilation)
 
 
-def _share_above(output: NDArray[np.float32], bias: np.float32) -> NDArray[np.floating]:
+def _share_above(output: NDArray[np.float32], bias: np.float32) -> NDArray[np.float32]:
     """Return the share of outputs above a bias, for each window."""
-    return sum(_counts(output > bias)) / np.float32(len(output))
-
-
-def _counts(above: NDArray[np.bool_]) -> Iterator[NDArray[np.uint32]]:
-    """Yield counts for stretches of time: adding bytes is several times faster than adding numbers that hold all."""
+    above = (output > bias).view(np.uint8)
+    counts = np.zeros(above.shape[1], np.float32)
+    # Adding bytes, as many as one can count, is several times faster than adding numbers that hold all.
     for start in range(0, len(above), _BYTE):
-        some = above[start : start + _BYTE].view(np.uint8)
-        yield np.add.reduce(some, axis=0, dtype=np.uint8).astype(np.uint32)
+        counts += np.add.reduce(above[start : start + _BYTE], axis=0, dtype=np.uint8)
+    return counts / np.float32(len(output))
