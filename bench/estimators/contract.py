@@ -8,7 +8,7 @@
   one whose ``window_layout`` is ``"windows"`` the windows. Where it says neither, a pipeline follows its first step,
   and scikit-learn's tags decide: everything that does not claim ``three_d_array`` gets rows.
 * An estimator whose ``fit`` names ``X_val`` and ``y_val`` (as scikit-learn's gradient boosting does) is given the
-  validation part too.
+  validation part too, unless its parameter ``early_stopping`` is False. What it makes of that is its own affair.
 """
 
 import inspect
@@ -179,8 +179,12 @@ def layout_of(estimator: Any) -> Layout:
 
 
 def takes_validation(estimator: Any) -> bool:
-    """Tell whether ``fit`` names the arguments ``X_val`` and ``y_val``."""
-    return {"X_val", "y_val"} <= set(inspect.signature(estimator.fit).parameters)
+    """Tell whether ``fit`` names the arguments ``X_val`` and ``y_val``, and has a use for them.
+
+    scikit-learn's gradient boosting refuses a validation part where it is told not to stop early.
+    """
+    named = {"X_val", "y_val"} <= set(inspect.signature(estimator.fit).parameters)
+    return named and getattr(estimator, "early_stopping", None) is not False
 
 
 def _laid_out(estimator: Any, windows: Windows) -> NDArray[np.float32]:

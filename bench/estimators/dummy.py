@@ -1,4 +1,5 @@
 """The class proportions of the training windows, whatever the window: what a model has to beat."""
+# ruff: noqa: N803 - X is scikit-learn's name
 
 from typing import ClassVar
 
@@ -22,16 +23,16 @@ class Dummy(ClassifierMixin, BaseEstimator):
     def __init__(self, *, random_state: int | None = None) -> None:
         self.random_state = random_state
 
-    def fit(self, X: Windows, y: Labels) -> "Dummy":  # noqa: N803 - scikit-learn's name
+    def fit(self, X: Windows, y: Labels) -> "Dummy":
         """Count the classes of the labels."""
         self.classes_, counts = np.unique(y, return_counts=True)
         self.prior_ = counts / len(y)
         return self
 
-    def predict_proba(self, X: Windows) -> NDArray[np.float64]:  # noqa: N803
+    def predict_proba(self, X: Windows) -> NDArray[np.float64]:
         """Return the proportions for each window, ``(n_windows, n_classes)``."""
         return np.tile(self.prior_, (len(X), 1))
 
-    def predict(self, X: Windows) -> Labels:  # noqa: N803
+    def predict(self, X: Windows) -> Labels:
         """Return the most frequent class for each window."""
         return np.full(len(X), self.classes_[self.prior_.argmax()])

@@ -24,16 +24,17 @@ _BLOCK = 1024
 class FittedPart:
     """What came of fitting an estimator; it has no epochs, so no history and no best one.
 
-    ``seen_classes`` are the labels in the training part, in ascending order; ``fit_s`` is wall time.
+    ``validation_shown`` says whether the estimator was given the validation part, not what it made of it; ``fit_s`` is
+    wall time.
     """
 
     fitted: contract.Fitted
-    used_validation: bool
+    validation_shown: bool
     fit_s: float
 
     @property
     def seen_classes(self) -> tuple[int, ...]:
-        """The labels that the estimator was fitted on."""
+        """The labels that the estimator was fitted on, in ascending order."""
         return tuple(self.fitted.classes.tolist())
 
     def logits(self, part: Part) -> NDArray[np.float32]:
@@ -72,12 +73,12 @@ def fit_estimator(estimator: Any, train: Part, validation: Part, n_classes: int,
     """
     require_disjoint(train=train.part_subjects, validation=validation.part_subjects)
     contract.require_estimator(estimator)
-    used_validation = contract.takes_validation(estimator) and len(validation) > 0
-    shown = (windows_of(validation), validation.part_labels) if used_validation else None
+    validation_shown = contract.takes_validation(estimator) and len(validation) > 0
+    shown = (windows_of(validation), validation.part_labels) if validation_shown else None
     windows = windows_of(train)
     started = time.perf_counter()
     fitted = contract.fit(seeded(estimator, seed), windows, train.part_labels, n_classes, shown)
-    return FittedPart(fitted=fitted, used_validation=used_validation, fit_s=time.perf_counter() - started)
+    return FittedPart(fitted=fitted, validation_shown=validation_shown, fit_s=time.perf_counter() - started)
 
 
 def seeded(estimator: Any, seed: int) -> Any:

@@ -2,6 +2,7 @@
 
 The window flattened, channel by channel, each of its numbers with mean 0 and deviation 1 over the training windows.
 """
+# ruff: noqa: N803 - X is scikit-learn's name
 
 from typing import ClassVar
 
@@ -39,7 +40,7 @@ class Linear(ClassifierMixin, BaseEstimator):
         self.max_iterations = max_iterations
         self.random_state = random_state
 
-    def fit(self, X: NDArray[np.float32], y: Labels) -> "Linear":  # noqa: N803 - scikit-learn's name
+    def fit(self, X: NDArray[np.float32], y: Labels) -> "Linear":
         """Fit flattened windows ``(n_windows, n_channels * n_times)`` and their labels."""
         self.pipeline_: Pipeline = make_pipeline(
             StandardScaler(), LogisticRegression(C=self.inverse_penalty, max_iter=self.max_iterations)
@@ -48,10 +49,10 @@ class Linear(ClassifierMixin, BaseEstimator):
         self.classes_ = self.pipeline_.classes_
         return self
 
-    def predict_proba(self, X: NDArray[np.float32]) -> NDArray[np.floating]:  # noqa: N803
+    def predict_proba(self, X: NDArray[np.float32]) -> NDArray[np.floating]:
         """Return the probabilities of the classes, ``(n_windows, n_classes)``."""
         return self.pipeline_.predict_proba(X)
 
-    def predict(self, X: NDArray[np.float32]) -> Labels:  # noqa: N803
+    def predict(self, X: NDArray[np.float32]) -> Labels:
         """Return the class of each window."""
         return self.pipeline_.predict(X)

@@ -5,6 +5,7 @@ KDD 2021, arXiv 2012.08791; what the paper leaves open as in its code, angus924/
 (`_draw_channels`), the padding's turns, and biases from zero-padded outputs even where the output is not padded.
 Ridge regression chooses its penalty by leave-one-out cross-validation on the training windows.
 """
+# ruff: noqa: N803 - X is scikit-learn's name
 
 from dataclasses import dataclass
 from itertools import combinations
@@ -57,7 +58,7 @@ class MiniRocket(ClassifierMixin, BaseEstimator):
         self.max_dilations = max_dilations
         self.random_state = random_state
 
-    def fit(self, X: Windows, y: Labels) -> "MiniRocket":  # noqa: N803 - scikit-learn's name
+    def fit(self, X: Windows, y: Labels) -> "MiniRocket":
         """Fit windows ``(n_windows, n_channels, n_times)`` and their labels.
 
         Raises
@@ -72,11 +73,11 @@ class MiniRocket(ClassifierMixin, BaseEstimator):
         self.classes_ = self.ridge_.classes_
         return self
 
-    def decision_function(self, X: Windows) -> NDArray[np.floating]:  # noqa: N803
+    def decision_function(self, X: Windows) -> NDArray[np.floating]:
         """Return ridge regression's values: one for each window where there are two classes, else one a class."""
         return self.ridge_.decision_function(transform(X, self.convolutions_))
 
-    def predict(self, X: Windows) -> Labels:  # noqa: N803
+    def predict(self, X: Windows) -> Labels:
         """Return the class of each window."""
         return self.ridge_.predict(transform(X, self.convolutions_))
 

@@ -7,6 +7,7 @@ Frontiers in Human Neuroscience 7:766, 2013), and the octaves of a recording at 
 4-8 and 0-4 Hz. Log-variance is the usual feature of spatially filtered EEG (Blankertz et al., IEEE Signal Processing
 Magazine 25, 2008). The level, the mean of a window, is what neither can tell: posture, where a channel feels gravity.
 """
+# ruff: noqa: N803 - X is scikit-learn's name
 
 from typing import ClassVar
 
@@ -56,7 +57,7 @@ class Spectral(ClassifierMixin, BaseEstimator):
         self.max_iterations = max_iterations
         self.random_state = random_state
 
-    def fit(self, X: Windows, y: Labels) -> "Spectral":  # noqa: N803 - scikit-learn's name
+    def fit(self, X: Windows, y: Labels) -> "Spectral":
         """Fit windows ``(n_windows, n_channels, n_times)`` and their labels."""
         levels, powers = describe(X, self.n_bands)
         self.floors_ = _smallest_positive(powers)
@@ -67,11 +68,11 @@ class Spectral(ClassifierMixin, BaseEstimator):
         self.classes_ = self.pipeline_.classes_
         return self
 
-    def predict_proba(self, X: Windows) -> NDArray[np.floating]:  # noqa: N803
+    def predict_proba(self, X: Windows) -> NDArray[np.floating]:
         """Return the probabilities of the classes, ``(n_windows, n_classes)``."""
         return self.pipeline_.predict_proba(self._features(*describe(X, self.n_bands)))
 
-    def predict(self, X: Windows) -> Labels:  # noqa: N803
+    def predict(self, X: Windows) -> Labels:
         """Return the class of each window."""
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
