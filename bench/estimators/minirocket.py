@@ -30,8 +30,8 @@ KERNELS = tuple(combinations(range(LENGTH), 3))
 GOLDEN_RATIO = (5**0.5 + 1) / 2
 MAX_CHANNELS = 9
 PENALTIES = np.logspace(-3, 3, 10)
-# So many numbers of one convolution's output fit a core's cache.
-_BLOCK = 1 << 16
+# Windows that are transformed at a time.
+_BLOCK = 512
 # The most ones that a byte can count.
 _BYTE = 255
 
@@ -96,16 +96,14 @@ class Convolution:
 def transform(windows: Windows, convolutions: list[Convolution]) -> NDArray[np.float32]:
     """Return the shares of outputs above each bias, ``(n_windows, n_features)``."""
     features = np.empty((len(windows), sum(len(one.biases) for one in convolutions)), np.float32)
-    step = max(1, _BLOCK // windows.shape[2])
-    for start in range(0, len(windows), step):
+    for start in range(0, len(windows), _BLOCK):
         # (n_channels, n_times, n_windows): sums over time then add whole rows of windows.
-        series = np.ascontiguousarray(windows[start : start + step].transpose(1, 2, 0))
+        series = np.ascontiguousarray(windows[start : start + _BLOCK].transpose(1, 2, 0))
         column = 0
         for convolution in convolutions:
-            output = _output(series, convolution)
-            for bias in convolution.biases:
-                features[start : start + step, column] = _share_above(output, bias)
-                column += 1
+            shares = shares_above(_output(series, convolution), convolution.biases)
+            features[start : start + _BLOCK, column : column + len(shares)] = shares.T
+            column += len(shares)
     return features
 
 
@@ -118,6 +116,17 @@ def convolve(series: NDArray[np.float32], kernel: tuple[int, ...], dilation: int
     for tap in taps:
         output -= tap
     return output
+
+
+def shares_above(output: NDArray[np.float32], biases: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the share of outputs ``(n_outputs, n_windows)`` above each bias, ``(n_biases, n_windows)``."""
+    counts = np.zeros((len(biases), output.shape[1]), np.float32)
+    # Adding bytes, as many as one can count, is several times faster than adding numbers that hold all.
+    for start in range(0, len(output), _BYTE):
+        stretch = output[start : start + _BYTE]
+        for count, bias in zip(counts, biases, strict=True):
+            count += np.add.reduce((stretch > bias).view(np.uint8), axis=0, dtype=np.uint8)
+    return counts / np.float32(len(output))
 
 
 def draw_convolutions(
@@ -191,13 +200,3 @@ def _output(series: NDArray[np.float32], convolution: Convolution) -> NDArray[np
     if convolution.padded:
         total = np.pad(total, (((LENGTH - 1) // 2 * convolution.dilation,) * 2, (0, 0)))
     return convolve(total, convolution.kernel, convolution.dilation)
-
-
-def _share_above(output: NDArray[np.float32], bias: np.float32) -> NDArray[np.float32]:
-    """Return the share of outputs above a bias, for each window."""
-    above = (output > bias).view(np.uint8)
-    counts = np.zeros(above.shape[1], np.float32)
-    # Adding bytes, as many as one can count, is several times faster than adding numbers that hold all.
-    for start in range(0, len(above), _BYTE):
-        counts += np.add.reduce(above[start : start + _BYTE], axis=0, dtype=np.uint8)
-    return counts / np.float32(len(output))
