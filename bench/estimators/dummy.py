@@ -1,7 +1,7 @@
 """The class proportions of the training windows, whatever the window: what a model has to beat."""
 # ruff: noqa: N803 - X is scikit-learn's name
 
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ class Dummy(ClassifierMixin, BaseEstimator):
     def __init__(self, *, random_state: int | None = None) -> None:
         self.random_state = random_state
 
-    def fit(self, X: Windows, y: Labels) -> "Dummy":
+    def fit(self, X: Windows, y: Labels) -> Self:
         """Count the classes of the labels."""
         self.classes_, counts = np.unique(y, return_counts=True)
         self.prior_ = counts / len(y)

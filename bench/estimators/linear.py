@@ -4,7 +4,7 @@ The window flattened, channel by channel, each of its numbers with mean 0 and de
 """
 # ruff: noqa: N803 - X is scikit-learn's name
 
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +40,7 @@ class Linear(ClassifierMixin, BaseEstimator):
         self.max_iterations = max_iterations
         self.random_state = random_state
 
-    def fit(self, X: NDArray[np.float32], y: Labels) -> "Linear":
+    def fit(self, X: NDArray[np.float32], y: Labels) -> Self:
         """Fit flattened windows ``(n_windows, n_channels * n_times)`` and their labels."""
         self.pipeline_: Pipeline = make_pipeline(
             StandardScaler(), LogisticRegression(C=self.inverse_penalty, max_iter=self.max_iterations)

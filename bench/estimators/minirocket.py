@@ -9,7 +9,7 @@ Ridge regression chooses its penalty by leave-one-out cross-validation on the tr
 
 from dataclasses import dataclass
 from itertools import combinations
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,7 +58,7 @@ class MiniRocket(ClassifierMixin, BaseEstimator):
         self.max_dilations = max_dilations
         self.random_state = random_state
 
-    def fit(self, X: Windows, y: Labels) -> "MiniRocket":
+    def fit(self, X: Windows, y: Labels) -> Self:
         """Fit windows ``(n_windows, n_channels, n_times)`` and their labels.
 
         Raises

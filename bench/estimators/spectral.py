@@ -9,7 +9,7 @@ Magazine 25, 2008). The level, the mean of a window, is what neither can tell: p
 """
 # ruff: noqa: N803 - X is scikit-learn's name
 
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,7 +57,7 @@ class Spectral(ClassifierMixin, BaseEstimator):
         self.max_iterations = max_iterations
         self.random_state = random_state
 
-    def fit(self, X: Windows, y: Labels) -> "Spectral":
+    def fit(self, X: Windows, y: Labels) -> Self:
         """Fit windows ``(n_windows, n_channels, n_times)`` and their labels."""
         levels, powers = describe(X, self.n_bands)
         self.floors_ = _smallest_positive(powers)

@@ -5,7 +5,7 @@ import itertools
 import random
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ class Honest(ClassifierMixin, BaseEstimator):
         self.width = width
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> "Honest":
+    def fit(self, X: Any, y: Any) -> Self:
         self.classes_ = np.unique(y)
         self.means_ = np.stack([X[y == label].mean(axis=0) for label in self.classes_])
         return self
@@ -52,10 +52,10 @@ class NoOutput(ClassifierMixin, BaseEstimator):
 class Refusing(Honest):
     """Refuses by a rule, as an estimator with a hidden assumption would."""
 
-    def fit(self, X: Any, y: Any) -> "Refusing":
+    def fit(self, X: Any, y: Any) -> Self:
         if self.refuses(X.reshape(len(X), -1).shape[1], len(np.unique(y))):
             raise ValueError("no")
-        return super().fit(X, y)  # pyright: ignore[reportReturnType]
+        return super().fit(X, y)
 
     @staticmethod
     def refuses(n_numbers: int, n_classes: int) -> bool:
@@ -127,7 +127,7 @@ class Relative(Honest):
 
 
 class Unseeded(Honest):
-    def fit(self, X: Any, y: Any) -> "Unseeded":
+    def fit(self, X: Any, y: Any) -> Self:
         super().fit(X, y)
         self.means_ = self.means_ + next(COUNTER)
         return self
@@ -139,9 +139,9 @@ class Tiring(Honest):
 
 
 class GlobalNumPy(Honest):
-    def fit(self, X: Any, y: Any) -> "GlobalNumPy":
+    def fit(self, X: Any, y: Any) -> Self:
         np.random.rand()  # noqa: NPY002 - what the check looks for
-        return super().fit(X, y)  # pyright: ignore[reportReturnType]
+        return super().fit(X, y)
 
 
 class GlobalPython(Honest):
@@ -151,7 +151,7 @@ class GlobalPython(Honest):
 
 
 class Remembering(Honest):
-    def fit(self, X: Any, y: Any) -> "Remembering":
+    def fit(self, X: Any, y: Any) -> Self:
         before = getattr(self, "means_", 0.0)
         super().fit(X, y)
         if np.shape(before) == self.means_.shape:
@@ -160,7 +160,7 @@ class Remembering(Honest):
 
 
 class InPlace(Honest):
-    def fit(self, X: Any, y: Any) -> "InPlace":
+    def fit(self, X: Any, y: Any) -> Self:
         super().fit(X, y)
         X -= 1.0
         return self
@@ -178,7 +178,7 @@ class Untold(Honest):
 class Changed(Honest):
     """Writes what it found in the data where its parameters are."""
 
-    def fit(self, X: Any, y: Any) -> "Changed":
+    def fit(self, X: Any, y: Any) -> Self:
         super().fit(X, y)
         self.width = self.width + 1.0
         return self
@@ -234,10 +234,10 @@ def test_every_check_can_fail(check: Callable[[battery.Factory], None]) -> None:
 
 
 class Excepted(Honest):
-    def fit(self, X: Any, y: Any) -> "Excepted":
+    def fit(self, X: Any, y: Any) -> Self:
         if X.shape[1] == 64:
             raise ModelError("one channel has nothing to compare")
-        return super().fit(X, y)  # pyright: ignore[reportReturnType]
+        return super().fit(X, y)
 
 
 def test_an_exception_that_is_needed_is_accepted() -> None:

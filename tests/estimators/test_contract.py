@@ -1,7 +1,7 @@
 """The contract of estimators: what they are fed, what their columns mean, and what is refused."""
 # ruff: noqa: N803 - X is scikit-learn's name
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ class Fixed(ClassifierMixin, BaseEstimator):
         self.output = output
         self.classes = classes
 
-    def fit(self, X: Any, y: Any) -> "Fixed":
+    def fit(self, X: Any, y: Any) -> Self:
         self.fed_ = X, y
         self.classes_ = np.unique(y) if self.classes is None else self.classes
         return self
@@ -48,7 +48,7 @@ class FixedDecision(Fixed):
 
 
 class Validating(FixedProbability):
-    def fit(self, X: Any, y: Any, X_val: Any = None, y_val: Any = None) -> "Validating":
+    def fit(self, X: Any, y: Any, X_val: Any = None, y_val: Any = None) -> Self:
         self.validation_ = X_val, y_val
         return super().fit(X, y)
 
@@ -155,13 +155,13 @@ def test_validation_goes_to_those_that_name_it() -> None:
 
 def test_validation_stops_scikit_learns_boosting(task: Task) -> None:
     windows, labels = task
-    estimator = HistGradientBoostingClassifier(max_iter=200, early_stopping=True, random_state=0)
+    estimator = HistGradientBoostingClassifier(max_iter=200, random_state=0).set_params(early_stopping=True)
     contract.fit(estimator, windows, labels, 3, (windows, np.roll(labels, 1)))
     assert estimator.n_iter_ < 50
 
 
 def test_validation_is_kept_from_what_never_stops_early(task: Task) -> None:
-    estimator = HistGradientBoostingClassifier(max_iter=2, early_stopping=False)
+    estimator = HistGradientBoostingClassifier(max_iter=2).set_params(early_stopping=False)
     assert not contract.takes_validation(estimator)
     contract.fit(estimator, *task, 3, task)
 

@@ -26,7 +26,7 @@ def test_octaves_hold_every_bin_once(n_times: int, n_bands: int) -> None:
     bands = octaves(n_times, n_bands)
     assert 1 <= len(bands) <= n_bands
     bins = [list(range(n_times // 2 + 1))[band] for band in bands]
-    assert sorted(bin for band in bins for bin in band) == list(range(n_times // 2 + 1))
+    assert sorted(position for band in bins for position in band) == list(range(n_times // 2 + 1))
     assert all(bins)
 
 
