@@ -91,8 +91,8 @@ def test_an_output_equal_to_the_bias_is_not_above_it() -> None:
 
 
 def test_dilations_by_hand() -> None:
-    # 2 ** 0, 2 ** (log2(127 / 8) / 3) = 2.5, 6.3 and 15.9, cut to whole numbers; 5 features a kernel over four.
-    assert spread_dilations(128, 84 * 5, 4) == {1: 2, 2: 1, 6: 1, 15: 1}
+    # 2 ** 0, 2 ** (log2(127 / 8) / 3) = 2.5, 6.3 and 15.9, cut to whole numbers; 6 features a kernel over four.
+    assert spread_dilations(128, 84 * 6, 4) == {1: 2, 2: 2, 6: 1, 15: 1}
     assert spread_dilations(9, 10_000, 32) == {1: 119}
 
 
