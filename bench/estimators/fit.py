@@ -21,7 +21,7 @@ _BLOCK = 1024
 
 
 @dataclass(frozen=True, kw_only=True)
-class FittedPart:
+class FitOutcome:
     """What came of fitting an estimator; it has no epochs, so no history and no best one.
 
     ``validation_shown`` says whether the estimator was given the validation part, not what it made of it; ``fit_s`` is
@@ -50,7 +50,7 @@ class FittedPart:
         return np.concatenate(blocks) if blocks else np.empty((0, self.fitted.n_classes), np.float32)
 
 
-def fit_estimator(estimator: Any, train: Part, validation: Part, n_classes: int, seed: int) -> FittedPart:
+def fit_estimator(estimator: Any, train: Part, validation: Part, n_classes: int, seed: int) -> FitOutcome:
     """Fit a seeded copy of an estimator.
 
     Parameters
@@ -78,7 +78,7 @@ def fit_estimator(estimator: Any, train: Part, validation: Part, n_classes: int,
     windows = windows_of(train)
     started = time.perf_counter()
     fitted = contract.fit(seeded(estimator, seed), windows, train.part_labels, n_classes, shown)
-    return FittedPart(fitted=fitted, validation_shown=validation_shown, fit_s=time.perf_counter() - started)
+    return FitOutcome(fitted=fitted, validation_shown=validation_shown, fit_s=time.perf_counter() - started)
 
 
 def seeded(estimator: Any, seed: int) -> Any:
