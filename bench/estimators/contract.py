@@ -35,12 +35,17 @@ _SUM_TOLERANCE = 1e-3
 
 @dataclass(frozen=True)
 class Fitted:
-    """A fitted estimator; ``classes`` are the dataset's labels that it was fitted on, ``shape`` is that of a window."""
+    """A fitted estimator.
+
+    ``classes`` are the dataset's labels that it was fitted on, in ascending order; ``shape`` is that of a window;
+    ``n_validation`` is the number of validation windows that it was shown, whatever it made of them.
+    """
 
     estimator: Any
     classes: Labels
     n_classes: int
     shape: tuple[int, int]
+    n_validation: int = 0
 
     def logits(self, windows: Windows) -> NDArray[np.float32]:
         """Return log-probabilities ``(n_windows, n_classes)`` of windows ``(n_windows, n_channels, n_times)``.
@@ -105,7 +110,7 @@ def fit(
         Number of classes of the dataset, those without a window included.
     validation
         Windows and labels for an estimator that takes them; those of a class without a training window are left out,
-        since such an estimator cannot score them.
+        since no estimator can score them.
 
     Raises
     ------
@@ -122,19 +127,11 @@ def fit(
         raise DataError(
             f"all {len(labels)} training windows are of class {classes[0]}; an estimator needs two classes"
         )
-    more = {}
-    if validation is not None and takes_validation(estimator):
-        val_windows, val_labels = validation
-        _require_windows(val_windows)
-        _require_labels(val_labels, len(val_windows), n_classes)
-        known = np.isin(val_labels, classes)
-        more = {
-            "X_val": _laid_out(estimator, val_windows[known]),
-            "y_val": np.searchsorted(classes, val_labels[known]),
-        }
-    estimator.fit(_laid_out(estimator, windows), numbered, **more)
+    shown = _shown(estimator, validation, classes, n_classes) if validation else {}
+    estimator.fit(_laid_out(estimator, windows), numbered, **shown)
     _require_classes(estimator, len(classes))
-    return Fitted(estimator, classes, n_classes, (windows.shape[1], windows.shape[2]))
+    n_validation = len(shown.get("y_val", ()))
+    return Fitted(estimator, classes, n_classes, (windows.shape[1], windows.shape[2]), n_validation)
 
 
 def require_estimator(estimator: Any) -> None:
@@ -185,6 +182,22 @@ def takes_validation(estimator: Any) -> bool:
     """
     named = {"X_val", "y_val"} <= set(inspect.signature(estimator.fit).parameters)
     return named and getattr(estimator, "early_stopping", None) is not False
+
+
+def _shown(
+    estimator: Any, validation: tuple[Windows, Labels], classes: Labels, n_classes: int
+) -> dict[str, NDArray]:
+    """Return the arguments that show an estimator the validation windows of classes that it is fitted on."""
+    windows, labels = validation
+    known = np.isin(labels, classes)
+    if not (takes_validation(estimator) and known.any()):
+        return {}
+    _require_windows(windows)
+    _require_labels(labels, len(windows), n_classes)
+    return {
+        "X_val": _laid_out(estimator, windows[known]),
+        "y_val": np.searchsorted(classes, labels[known]),
+    }
 
 
 def _laid_out(estimator: Any, windows: Windows) -> NDArray[np.float32]:

@@ -22,15 +22,15 @@ _BLOCK = 1024
 
 @dataclass(frozen=True, kw_only=True)
 class FitOutcome:
-    """What came of fitting an estimator; it has no epochs, so no history and no best one.
-
-    ``validation_shown`` says whether the estimator was given the validation part, not what it made of it; ``fit_s`` is
-    wall time.
-    """
+    """What came of fitting an estimator, ``fit_s`` seconds of wall time; no epochs, so no history and no best one."""
 
     fitted: contract.Fitted
-    validation_shown: bool
     fit_s: float
+
+    @property
+    def validation_shown(self) -> bool:
+        """Tell whether the estimator was shown the validation part, whatever it made of it."""
+        return self.fitted.n_validation > 0
 
     @property
     def seen_classes(self) -> tuple[int, ...]:
@@ -73,12 +73,11 @@ def fit_estimator(estimator: Any, train: Part, validation: Part, n_classes: int,
     """
     require_disjoint(train=train.part_subjects, validation=validation.part_subjects)
     contract.require_estimator(estimator)
-    validation_shown = contract.takes_validation(estimator) and len(validation) > 0
-    shown = (windows_of(validation), validation.part_labels) if validation_shown else None
+    shown = (windows_of(validation), validation.part_labels) if contract.takes_validation(estimator) else None
     windows = windows_of(train)
     started = time.perf_counter()
     fitted = contract.fit(seeded(estimator, seed), windows, train.part_labels, n_classes, shown)
-    return FitOutcome(fitted=fitted, validation_shown=validation_shown, fit_s=time.perf_counter() - started)
+    return FitOutcome(fitted=fitted, fit_s=time.perf_counter() - started)
 
 
 def seeded(estimator: Any, seed: int) -> Any:

@@ -147,10 +147,17 @@ def test_scikit_learns_own_get_rows(task: Task) -> None:
 def test_validation_goes_to_those_that_name_it() -> None:
     estimator = Validating([[0.5, 0.5]])
     validation = windows_of(3) + 100, np.array([2, 0, 1])
-    contract.fit(estimator, windows_of(2), np.array([0, 2]), 3, validation)
+    assert contract.fit(estimator, windows_of(2), np.array([0, 2]), 3, validation).n_validation == 2
     shown, labels = estimator.validation_
     np.testing.assert_array_equal(shown, validation[0][:2])
     np.testing.assert_array_equal(labels, [1, 0])
+
+
+def test_validation_without_a_class_that_was_fitted_is_not_shown() -> None:
+    estimator = Validating([[0.5, 0.5]])
+    validation = windows_of(2), np.array([1, 1])
+    assert contract.fit(estimator, windows_of(2), np.array([0, 2]), 3, validation).n_validation == 0
+    assert estimator.validation_ == (None, None)
 
 
 def test_validation_stops_scikit_learns_boosting(task: Task) -> None:
