@@ -3,7 +3,8 @@
 Dempster, Schmidt & Webb, MiniRocket: A Very Fast (Almost) Deterministic Transform for Time Series Classification,
 KDD 2021, arXiv 2012.08791; what the paper leaves open as in its code, angus924/minirocket at d11d061: several channels
 (`_draw_channels`), the padding's turns, and biases from zero-padded outputs even where the output is not padded.
-Ridge regression chooses its penalty by leave-one-out cross-validation on the training windows.
+Ridge regression chooses its penalty by leave-one-out cross-validation on the training windows, of which it holds the
+features several times in double precision: 1.9 GB for 5,534 windows.
 """
 # ruff: noqa: N803 - X is scikit-learn's name
 
