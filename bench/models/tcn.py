@@ -5,9 +5,9 @@ Source: Bai et al., "An Empirical Evaluation of Generic Convolutional and Recurr
 of the convolutions' weights is undone by their weight normalisation, so that they start as PyTorch draws them.
 """
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from torch.nn.utils.parametrizations import weight_norm
 
 REVISION = 1
 
@@ -88,9 +88,19 @@ class CausalConv(nn.Module):
 
     def __init__(self, n_in: int, n_out: int, kernel_size: int, dilation: int) -> None:
         super().__init__()
-        self.reach = (kernel_size - 1) * dilation
-        self.convolution = weight_norm(nn.Conv1d(n_in, n_out, kernel_size, dilation=dilation))
+        like = nn.Conv1d(n_in, n_out, kernel_size)  # its initialisation
+        assert like.bias is not None
+        self.dilation = dilation
+        self.direction, self.bias = like.weight, like.bias
+        self.length = nn.Parameter(_lengths(like.weight.detach()).clone())
 
     def forward(self, x: Tensor) -> Tensor:
         """Map ``(batch, n_in, n_times)`` to ``(batch, n_out, n_times)``."""
-        return self.convolution(F.pad(x, (self.reach, 0)))
+        reach = (self.direction.shape[-1] - 1) * self.dilation
+        weight = self.length / _lengths(self.direction) * self.direction
+        return F.conv1d(F.pad(x, (reach, 0)), weight, self.bias, dilation=self.dilation)
+
+
+def _lengths(filters: Tensor) -> Tensor:
+    """Return the length of each filter of ``(n_out, n_in, kernel_size)``, in that shape's first axis."""
+    return torch.linalg.vector_norm(filters, dim=(1, 2), keepdim=True)
