@@ -27,11 +27,9 @@ class ModernTCN(nn.Module):
     ----------
     n_channels, n_times, n_classes
         Shape of the task.
-    widths, n_blocks, kernel_sizes
-        Features, blocks and length of the long kernels (odd, in patches) of each stage; every stage but the first
-        halves the number of patches.
-    small_kernel_size
-        Length of the short kernels beside the long ones, odd.
+    widths, n_blocks, kernel_sizes, small_kernel_size
+        Features, blocks and length of the long kernels of each stage, and of the short ones beside them (odd, in
+        patches); every stage but the first halves the number of patches.
     patch_len, stride
         Length and distance of patches, in time steps.
     expand
