@@ -65,7 +65,7 @@ def _own(
         paper="-",
         repository=str(path or distribution),
         commit="-",
-        in_all=False,
+        group="own",
         path=path,
         distribution=distribution,
     )

@@ -176,10 +176,11 @@ def _training_layers(model: str, dataset: str, recipe_name: str) -> _Layers:
     if source.training is None:
         raise UsageError(f"recipe '{followed}' has no training section and cannot be followed")
     layers = _Layers()
-    layers.update(source.training.model_dump(), f"recipe {followed}: {source.source}")
+    named = f"recipe {followed} ({asked.because[model]})" if model in asked.because else f"recipe {followed}"
+    layers.update(source.training.model_dump(), f"{named}: {source.source}")
     for overlay in (source.dataset.get(dataset), source.model.get(model)):
         if overlay is not None:
-            layers.update(overlay.values(), f"recipe {followed}: {overlay.source}")
+            layers.update(overlay.values(), f"{named}: {overlay.source}")
     return layers
 
 

@@ -94,12 +94,16 @@ class Overlay(Frozen):
 
 
 class Recipe(Frozen):
-    """A training protocol, or (``follows``) a choice of one per model."""
+    """A training protocol, or (``follows``) a choice of one per model.
+
+    ``because`` says of some models why they follow theirs, for the origins of their settings.
+    """
 
     description: str
     source: str
     training: Training | None = None
     follows: dict[str, str] = {}
+    because: dict[str, str] = {}
     dataset: dict[str, Overlay] = {}
     model: dict[str, Overlay] = {}
 

@@ -300,6 +300,14 @@ def test_whole_medmamba() -> None:
     assert counted == Flops(products=expected, transforms=0, scans=4 * scan_flops(tokens, 2, inner, states))
 
 
+def test_whole_bilstm() -> None:
+    """Counted by hand: at each step four gates of the input and of the state, in two orders and two layers."""
+    n_times, width = 24, 256
+    gates = 2 * n_times * 4 * width * ((9 + width) + (2 * width + width)) * 2
+    head = 2 * (6 * width) * 128 + 2 * 128 * 3
+    assert count_flops(lambda: models.build("bilstm", 9, n_times, 3), n_times, 9) == Flops(gates + head, 0, 0)
+
+
 @pytest.mark.parametrize("model", registry.names())
 def test_every_model_can_be_counted(model: str) -> None:
     assert count_flops(lambda: models.build(model, 3, 96, 2), 96, 3).total > 0

@@ -1,11 +1,14 @@
-"""MedMamba's bidirectional state space layer, features last from end to end: no flips, no transposes.
+"""Mamba's state space layer as MedMamba has it, features last from end to end: no flips, no transposes.
 
 The directions share the input map, the convolution, the normalisation and the output map; each has its own
-steps, B, C, A and D. The second one scans from the last step to the first.
-Source: He et al., MedMamba, section on bidirectional selective scans; miraclehetech/MedMamba at 5f13ea1.
+steps, B, C, A and D. The second one scans from the last step to the first. In one direction, with a convolution that
+only looks back and no normalisation, it is the layer of plain Mamba.
+Source: He et al., MedMamba, section on bidirectional selective scans; miraclehetech/MedMamba at 5f13ea1. Gu & Dao,
+"Mamba" (2023), section 3.4.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -19,9 +22,7 @@ from bench.scan import ScanInputs, selective_scan
 
 Merge = Literal["concat", "add"]
 
-# The convolution's kernel looks one step back and two ahead.
 KERNEL_SIZE = 4
-STEPS_BACK = 1
 
 SMALLEST_STEP, LARGEST_STEP, STEP_FLOOR = 1e-3, 0.1, 1e-4
 
@@ -40,6 +41,10 @@ class MambaSettings:
         Scan in both orders, or forwards only.
     merge
         How two directions become one: ``concat`` joins their features and maps them back, ``add`` takes the mean.
+    steps_back
+        Of the three neighbours that the convolution of each step looks at, those before it.
+    norm
+        Makes the normalisation of the scans' output from its width.
     scan
         Backend of the scan, see :mod:`bench.scan`.
     """
@@ -48,6 +53,8 @@ class MambaSettings:
     d_state: int = 16
     bidirectional: bool = True
     merge: Merge = "concat"
+    steps_back: int = 1
+    norm: Callable[[int], nn.Module] = nn.LayerNorm
     scan: str = "auto"
 
     def __post_init__(self) -> None:
@@ -86,7 +93,7 @@ class Mamba(nn.Module):
         self.D = nn.Parameter(torch.ones(n_directions * self.d_inner))
         if n_directions > 1 and settings.merge == "concat":
             self.merge_proj = nn.Linear(n_directions * self.d_inner, self.d_inner, bias=False)
-        self.out_norm = nn.LayerNorm(self.d_inner)
+        self.out_norm = settings.norm(self.d_inner)
         self.out_proj = nn.Linear(self.d_inner, d_model, bias=False)
         self.dropout = nn.Dropout(dropout)
         self._draw_scan_parameters(dt_rank)
@@ -111,13 +118,14 @@ class Mamba(nn.Module):
         """Mix each feature with its neighbours in time, ends padded with zeros.
 
         As an image of height one, whose features-last layout the convolution takes without a copy. Both ends get
-        the wider padding; the outputs that this adds at the start are cut off.
+        the wider padding; the outputs that this adds at start or end are cut off.
         """
-        ahead = KERNEL_SIZE - 1 - STEPS_BACK
+        back = self.settings.steps_back
+        wider = max(back, KERNEL_SIZE - 1 - back)
         image = u.transpose(1, 2).unsqueeze(2)  # (batch, d_inner, 1, tokens)
         weight = self.conv.weight.unsqueeze(2)
-        mixed = F.conv2d(image, weight, self.conv.bias, padding=(0, ahead), groups=self.d_inner)
-        return mixed.squeeze(2).transpose(1, 2)[:, ahead - STEPS_BACK :]
+        mixed = F.conv2d(image, weight, self.conv.bias, padding=(0, wider), groups=self.d_inner)
+        return mixed.squeeze(2).transpose(1, 2)[:, wider - back :][:, : u.shape[1]]
 
     def _scanned(self, u: Tensor) -> Tensor:
         """Scan ``(batch, tokens, d_inner)`` in every direction to ``(batch, tokens, n_directions, d_inner)``."""
