@@ -20,7 +20,7 @@ from sklearn.base import clone
 from bench.errors import BenchError, ModelError
 from bench.estimators import contract
 from bench.estimators.contract import Fitted, Labels, Windows
-from bench.estimators.fit import seeded
+from bench.estimators.fit_estimator import seeded
 from bench.estimators.identity import identify
 from bench.models.battery import DATASET_SHAPES, SMALL, BrokenPromise, Outcome, Shape
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from bench.models.catalogue import ModelEntry
+from bench.models.catalogue import Group, ModelEntry
 
 MINIROCKET_REPOSITORY = "angus924/minirocket"
 MINIROCKET_COMMIT = "d11d061"
@@ -20,7 +20,7 @@ class EstimatorEntry(ModelEntry):
     family: str = "classical"
     repository: str = "-"
     commit: str = "-"
-    in_all: bool = False
+    group: Group = "classical"
     provider: str = ""
 
 

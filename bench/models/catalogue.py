@@ -15,8 +15,9 @@ ECG_BENCHMARK_AT = "helme/ecg_ptbxl_benchmarking@ff776de"
 BASELINES = "Wang et al., Time Series Classification from Scratch, IJCNN 2017"
 BASELINES_AT = "cauchyturing/UCR_Time_Series_Classification_Deep_Learning_Baseline"
 
-# The paper's twelve, which `all` stands for; variants of these; baselines that the paper leaves out; a user's own.
-Group = Literal["paper", "variant", "beyond", "own"]
+# The paper's twelve, which `all` stands for; variants of these; networks and classical estimators that the paper
+# leaves out; a user's own.
+Group = Literal["paper", "variant", "beyond", "classical", "own"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ from bench.models.layers.attention import Attention, FullAttention
 from bench.models.layers.classifier import Classifier
 from bench.models.layers.encoder import ENCODER_RENAMES, Encoder
 from bench.models.layers.head import HEAD_RENAMES, TokenHead
-from bench.models.reference import ReferenceNames
+from bench.models.reference_weights import ReferenceNames
 
 REVISION = 1
 

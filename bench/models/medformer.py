@@ -14,7 +14,7 @@ from bench.models.layers.classifier import Classifier
 from bench.models.layers.encoder import Encoder
 from bench.models.layers.granularity import GRANULARITY_RENAMES, Granularities, GranularityAttention
 from bench.models.layers.head import HEAD_RENAMES, TokenHead
-from bench.models.reference import ReferenceNames
+from bench.models.reference_weights import ReferenceNames
 
 REVISION = 1
 

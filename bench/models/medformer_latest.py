@@ -16,7 +16,7 @@ from bench.models.layers.embedding import sinusoidal_table
 from bench.models.layers.encoder import Encoder
 from bench.models.layers.granularity import GRANULARITY_RENAMES, Granularities, GranularityAttention
 from bench.models.layers.head import HEAD_RENAMES, TokenHead
-from bench.models.reference import ReferenceNames
+from bench.models.reference_weights import ReferenceNames
 
 REVISION = 1
 

@@ -12,8 +12,8 @@ from einops import rearrange
 from torch import Tensor, nn
 
 from bench.errors import UsageError
-from bench.models.layers.mamba import Mamba, MambaSettings, Merge
-from bench.models.reference import ReferenceNames
+from bench.models.layers.mamba_block import Mamba, MambaSettings, Merge
+from bench.models.reference_weights import ReferenceNames
 from bench.scan import choose_backend
 
 REVISION = 1
@@ -69,7 +69,7 @@ class MedMamba(nn.Module):
     channel_mixing
         Mix the channels of each step before anything else.
     bidirectional, merge, expand, d_state, scan
-        See :class:`bench.models.layers.mamba.MambaSettings`.
+        See :class:`bench.models.layers.mamba_block.MambaSettings`.
     """
 
     def __init__(

@@ -15,7 +15,7 @@ from bench.models.layers.classifier import Classifier
 from bench.models.layers.encoder import ENCODER_RENAMES, Encoder
 from bench.models.layers.head import HEAD_RENAMES, ChannelHead
 from bench.models.layers.patching import PatchEmbedding, per_channel
-from bench.models.reference import ReferenceNames
+from bench.models.reference_weights import ReferenceNames
 
 REVISION = 1
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from bench.datasets.cache.manifest import Manifest
-from bench.plan.ablation import DATASET, ablation_variants
+from bench.plan.ablation_variants import DATASET, ablation_variants
 from bench.plan.cell import Cell, cell_name
 from bench.plan.data import cell_data
 from bench.results.record import Record

@@ -11,7 +11,7 @@ from bench.render.formats import number
 from bench.render.svg import inline
 from bench.report.cell_view import cell_view
 from bench.report.contents import Contents
-from bench.report.provenance import facts
+from bench.report.evidence import facts
 from bench.report.reproducibility import checklist
 
 

@@ -12,9 +12,9 @@ from bench.paper.names import short_name
 from bench.render.formats import escape_markdown
 from bench.report.commands import changed_settings, commands
 from bench.report.contents import Contents
-from bench.report.provenance import coverage
+from bench.report.evidence import coverage
 from bench.results.record import Record
-from bench.stats.resampling import LEVEL, N_RESAMPLES
+from bench.stats.draws import LEVEL, N_RESAMPLES
 from bench.stats.summary import DDOF
 from bench.studies import kinds
 from bench.studies.caption import devices, numbers

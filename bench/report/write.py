@@ -11,8 +11,8 @@ from bench.errors import BenchError, RecordError
 from bench.files import remove_abandoned
 from bench.machine import available_cores
 from bench.processes import DRAWING, process_pool
+from bench.render.export import write_data_tables, write_figure, write_tables, write_text
 from bench.render.figure import Figure
-from bench.render.files import write_data_tables, write_figure, write_tables, write_text
 from bench.render.labels import LabelsDoNotFitError
 from bench.render.latex import document, pages
 from bench.render.table import Table

@@ -10,7 +10,7 @@ from torch import Tensor
 from bench import datasets, models
 from bench.errors import ModelError
 from bench.results.record import Scores
-from bench.run.train_cell import Parts
+from bench.run.planned_inputs import Parts
 from bench.settings import preset, resolve
 from bench.settings.resolve import check_assignments, parse_assignments
 from bench.train.evaluate import predict

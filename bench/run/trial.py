@@ -15,7 +15,7 @@ from bench.plan.cost import Trial
 from bench.run import checkpoint
 from bench.run.computing import set_threads
 from bench.run.job import Job
-from bench.run.train_cell import Parts, build_model, drawn_train, load_data
+from bench.run.planned_inputs import Parts, build_model, drawn_train, load_data
 from bench.train.evaluate import predict
 from bench.train.fit import Fit
 from bench.train.part import Part

@@ -17,8 +17,8 @@ from bench.stats.bootstrap import (
     draw_subjects,
     paired_difference,
 )
+from bench.stats.draws import LEVEL, N_RESAMPLES, named_generator
 from bench.stats.ranking import paired_auroc_difference
-from bench.stats.resampling import LEVEL, N_RESAMPLES, named_generator
 from bench.stats.summary import over_seeds
 from bench.studies.aggregate import Group, seed_differences
 from bench.studies.caption import numbers

@@ -11,7 +11,7 @@ from bench.errors import RecordError
 from bench.results.predictions import Predictions, load_predictions
 from bench.results.record import Record
 from bench.stats.bootstrap import DrawnConfusions, confusion_by_subject, draw_confusions, draw_subjects
-from bench.stats.resampling import N_RESAMPLES, named_generator
+from bench.stats.draws import N_RESAMPLES, named_generator
 from bench.studies.subject_scores import (
     Grouping,
     Reliability,

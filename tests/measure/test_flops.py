@@ -23,7 +23,7 @@ from bench.models.layers.embedding import TokenEmbedding
 from bench.models.layers.encoder import FeedForward
 from bench.models.layers.granularity import AllChannelPatches, GranularityAttention
 from bench.models.layers.head import ChannelHead, TokenHead
-from bench.models.layers.mamba import Mamba, MambaSettings
+from bench.models.layers.mamba_block import Mamba, MambaSettings
 from bench.models.layers.patching import PatchEmbedding
 from bench.models.medmamba import AttentivePooling, ChannelMixing, Fusion, GatedFeedForward, Head
 from bench.models.nonformer import DestationaryAttention, Projector

@@ -9,8 +9,8 @@ import torch.nn.functional as F
 
 import bench.models
 from bench.models import registry
-from bench.models.layers.mamba import KERNEL_SIZE, MambaSettings
-from bench.models.layers.mamba import Mamba as MambaLayer
+from bench.models.layers.mamba_block import KERNEL_SIZE, MambaSettings
+from bench.models.layers.mamba_block import Mamba as MambaLayer
 
 BEYOND = [
     *("bilstm", "fcn", "inceptiontime", "mamba", "moderntcn", "resnet1d", "s4d", "tcn", "xresnet1d101"),

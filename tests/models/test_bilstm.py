@@ -2,7 +2,7 @@
 
 import torch
 
-from bench.models.bilstm import BiLSTM
+from bench.models.beyond.bilstm import BiLSTM
 
 
 def test_each_order_gives_its_own_last_output() -> None:

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from bench.models.inceptiontime import InceptionModule, InceptionTime, ResidualBlock
+from bench.models.beyond.inceptiontime import InceptionModule, InceptionTime, ResidualBlock
 
 
 def test_a_single_channel_has_no_bottleneck() -> None:

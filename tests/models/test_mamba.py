@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 import torch
 
-from bench.models.layers.mamba import Mamba as MambaLayer
-from bench.models.layers.mamba import MambaSettings
-from bench.models.mamba import Mamba
+from bench.models.beyond.mamba import Mamba
+from bench.models.layers.mamba_block import Mamba as MambaLayer
+from bench.models.layers.mamba_block import MambaSettings
 
 
 def small(**settings: Any) -> Mamba:

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from bench.errors import UsageError
-from bench.models.moderntcn import Block, ModernTCN, Patches, Shortening
+from bench.models.beyond.moderntcn import Block, ModernTCN, Patches, Shortening
 
 
 @pytest.mark.parametrize("n_times", [10, 61, 64])

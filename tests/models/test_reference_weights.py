@@ -6,7 +6,7 @@ from torch import Tensor
 
 import bench.models
 from bench.errors import ModelError, UsageError
-from bench.models.reference import ReferenceNames, translate
+from bench.models.reference_weights import ReferenceNames, translate
 from tests.models.golden import build_from, load_fixture, settings_of
 
 # Each fixture with the registered name it belongs to.

@@ -5,7 +5,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from bench.models.resnet1d import ResidualBlock
+from bench.models.beyond.resnet1d import ResidualBlock
 
 
 def test_the_input_is_added_before_the_last_relu() -> None:

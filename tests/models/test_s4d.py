@@ -2,7 +2,7 @@
 
 import torch
 
-from bench.models.s4d import S4D, DiagonalStates
+from bench.models.beyond.s4d import S4D, DiagonalStates
 
 
 def recurrence(layer: DiagonalStates, u: torch.Tensor) -> torch.Tensor:

@@ -2,7 +2,7 @@
 
 import torch
 
-from bench.models.tcn import TCN
+from bench.models.beyond.tcn import TCN
 
 REACH = 1 + 2 * (3 - 1) * (2**3 - 1)
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from bench.models.xresnet1d101 import Bottleneck, XResNet1d101
+from bench.models.beyond.xresnet1d101 import Bottleneck, XResNet1d101
 
 
 @pytest.mark.parametrize(("n_times", "left"), [(10, 1), (250, 8), (1000, 32), (3000, 94)])

@@ -10,8 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from bench import datasets
-from bench.analyses.context import Context
-from bench.analyses.contract import Say
+from bench.analyses.context import Context, Say
 from bench.analyses.scaling.record import Options, ScalingCurve, ScalingPoint, ScalingRecord, scaling_key
 from bench.errors import ModelError, UsageError
 from bench.measure.exclusive import measuring

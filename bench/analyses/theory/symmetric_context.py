@@ -20,12 +20,12 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from bench.analyses.theory.record import Check, Curve, verdict
-from bench.models.layers.mamba import KERNEL_SIZE, STEPS_BACK, MambaSettings
+from bench.models.layers.mamba_block import KERNEL_SIZE, MambaSettings
 from bench.models.medmamba import AttentivePooling, Block
 from bench.train.seeding import seed_default_generators, torch_generator
 
 N_LAYERS = 1
-NEAR = N_LAYERS * (KERNEL_SIZE - 1 - STEPS_BACK)
+NEAR = N_LAYERS * (KERNEL_SIZE - 1 - MambaSettings.steps_back)
 FAR = NEAR + 2
 N_TOKENS = 24
 D_MODEL, D_STATE = 16, 16

@@ -10,7 +10,7 @@ from bench.paper.names import OURS, short_name
 from bench.render import style
 from bench.render.figure import Figure
 from bench.stats.bootstrap import score_interval
-from bench.stats.resampling import LEVEL, N_RESAMPLES
+from bench.stats.draws import LEVEL, N_RESAMPLES
 from bench.studies import kinds
 from bench.studies.caption import data_remarks, plural, study_setting
 from bench.studies.chance import majority_scores, stratified_scores

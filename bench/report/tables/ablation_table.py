@@ -10,7 +10,7 @@ from bench.paper.names import OURS, short_name
 from bench.render.table import Block, Cell, Footnotes, Row, Table, mark_cells
 from bench.report.tables.main_results import chance_rows, score_cell
 from bench.results.metrics import METRICS
-from bench.stats.resampling import N_RESAMPLES
+from bench.stats.draws import N_RESAMPLES
 from bench.studies.ablation_differences import Ablation, Difference
 from bench.studies.caption import data_remarks, study_caption
 from bench.studies.suite import gap_of

@@ -7,7 +7,7 @@ from bench.paper.names import OURS
 from bench.render.table import Block, Cell, Footnotes, Row, Table
 from bench.report.tables.main_results import score_cell
 from bench.report.tables.significance import paired_cell
-from bench.stats.resampling import LEVEL, N_RESAMPLES
+from bench.stats.draws import LEVEL, N_RESAMPLES
 from bench.studies.caption import data_remarks, suite_caption
 from bench.studies.chance import stratified_scores
 from bench.studies.predicted import Predicted

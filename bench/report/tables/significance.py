@@ -17,7 +17,7 @@ from bench.stats.bootstrap import (
     distinct_draws,
     stratified_bootstrap,
 )
-from bench.stats.resampling import LEVEL, N_RESAMPLES, named_generator
+from bench.stats.draws import LEVEL, N_RESAMPLES, named_generator
 from bench.studies.caption import small_test, suite_setting
 from bench.studies.predicted import Predicted
 from bench.studies.ranks import Scores, complete_scores

@@ -8,7 +8,7 @@ from bench.analyses.efficiency.panels import panels
 from bench.analyses.efficiency.record import ANALYSIS
 from bench.analyses.efficiency.tables import cost_table, ratio_table, speed_table, spread_table, three_digits
 from bench.analyses.runner import shown
-from bench.render.files import write_report
+from bench.render.export import write_report
 from bench.render.table import Cell, Table
 from bench.results.efficiency_record import Condition, EfficiencyRecord
 from tests.analyses.efficiency.efficiency_records import make_condition, make_record, make_session

@@ -9,10 +9,10 @@ from bench.errors import BenchError
 from bench.paper.claim_checks import Verdict
 from bench.paper.claims import Claim, RecordJudge, Ruling
 from bench.paper.names import PAPER_RECIPE
-from bench.report.judges.ablation import AblationJudge
-from bench.report.judges.cells import CellJudge
-from bench.report.judges.data import DataJudge
-from bench.report.judges.setup import SetupJudge
+from bench.report.judges.ablation_claims import AblationJudge
+from bench.report.judges.data_claims import DataJudge
+from bench.report.judges.score_claims import CellJudge
+from bench.report.judges.setup_claims import SetupJudge
 from bench.studies.suite import Suite
 
 

@@ -11,8 +11,8 @@ import math
 import torch
 from torch import Tensor, nn
 
-from bench.models.layers.mamba import KERNEL_SIZE, MambaSettings
-from bench.models.layers.mamba import Mamba as MambaLayer
+from bench.models.layers.mamba_block import KERNEL_SIZE, MambaSettings
+from bench.models.layers.mamba_block import Mamba as MambaLayer
 from bench.scan import choose_backend
 
 REVISION = 1
@@ -30,7 +30,7 @@ class Mamba(nn.Module):
     d_model, n_layers
         Width of a step, number of blocks.
     expand, d_state, scan
-        See :class:`bench.models.layers.mamba.MambaSettings`.
+        See :class:`bench.models.layers.mamba_block.MambaSettings`.
     """
 
     def __init__(
