@@ -7,6 +7,7 @@ reference  the plain loop, any precision           every device
 torch      blocked loop, hand-written gradient     every device
 native     C kernel, built at first use            CPU, with a C compiler
 mamba-ssm  the published CUDA kernel               CUDA, with mamba-ssm (untested on GPU)
+triton     two Triton kernels                      CUDA and ROCm, with triton (untested on GPU)
 ========== ======================================= ===========================
 """
 
@@ -33,6 +34,7 @@ _MODULES = {
     "torch": "bench.scan.blocked",
     "native": "bench.scan.native.backend",
     "mamba-ssm": "bench.scan.mamba_ssm",
+    "triton": "bench.scan.triton.backend",
 }
 BACKENDS = tuple(_MODULES)
 
