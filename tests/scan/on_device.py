@@ -12,9 +12,11 @@ import pytest
 import torch
 from torch import Tensor
 
+from bench import models
 from bench.errors import ModelError
 from bench.scan import ScanInputs, available_backends, selective_scan
 from bench.scan.triton import backend
+from bench.train.seeding import seed_default_generators
 from tests.scan.cases import TOLERANCE, assert_close, golden, gradients, random_inputs
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
@@ -171,6 +173,19 @@ def test_refuses_a_second_derivative() -> None:
     (first,) = torch.autograd.grad(y.square().sum(), leaves.u, create_graph=True)
     with pytest.raises(RuntimeError, match="no autograd formula was registered"):
         first.sum().backward()
+
+
+def test_medmamba_gives_the_same_logits_and_gradients() -> None:
+    draws, found = torch.Generator().manual_seed(0), []
+    x = torch.randn(2, 16, 3, generator=draws)
+    for name in ("triton", "reference"):
+        seed_default_generators(0)
+        model = models.build("medmamba", 3, 16, 2, d_model=8, n_layers=1, strides=[4, 8], scan=name)
+        model.to(DEVICE).eval()
+        logits = model(x.to(DEVICE))
+        logits.square().sum().backward()
+        found.append({"logits": logits.detach(), **{n: p.grad for n, p in model.named_parameters()}})
+    assert all(torch.allclose(found[0][n], array, 1e-3, 1e-5) for n, array in found[1].items())
 
 
 def test_limits_are_named() -> None:

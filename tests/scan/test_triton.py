@@ -4,12 +4,16 @@ import importlib.util
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
+from bench.scan import ScanInputs
 from bench.scan.triton import backend
+from tests.scan.cases import random_inputs
 
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("triton") is None, reason="no Triton for this system"
@@ -57,6 +61,54 @@ def test_kernels_compile_without_spills(
     assert made.binary > 0
     assert made.registers > 0
     assert made.spills == 0
+
+
+class Driver:
+    """What Triton asks of a card's driver before it starts a kernel."""
+
+    def get_current_target(self) -> Any:
+        from benchmarks.scan.compiled import TARGETS
+
+        return TARGETS["sm_86"]
+
+    def get_current_device(self) -> int:
+        return 0
+
+    def get_current_stream(self, _device: int) -> int:
+        return 0
+
+
+class Compiling:
+    """A kernel that is compiled for the arguments of a launch, and not started."""
+
+    def __init__(self, kernel: Any, made: list[Any]) -> None:
+        self.kernel, self.made = kernel, made
+
+    def __getitem__(self, grid: tuple[int, ...]) -> Callable[..., None]:
+        return lambda *args, **named: self.made.append(self.kernel.warmup(*args, grid=grid, **named))
+
+
+def test_what_a_launch_passes_compiles_without_spills(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from triton.runtime import driver
+
+    from bench.scan.triton import kernels
+    from benchmarks.scan.compiled import _of_cubin
+
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(backend, "TILE_INTERPRETED", backend.TILE[torch.float32])
+    made: list[Any] = []
+    for name in ("forward", "backward"):
+        monkeypatch.setattr(kernels, name, Compiling(getattr(kernels, name), made))
+    leaves = ScanInputs(*(tensor.requires_grad_() for tensor in random_inputs(2, 51, 256)))
+    monkeypatch.setattr(driver, "_active", Driver())
+    y = backend.scan(leaves, (False, True))
+    torch.autograd.grad(y.sum(), leaves)
+    with torch.no_grad():
+        backend.scan(leaves, (False, True))
+    assert len(made) == 3
+    assert [_of_cubin(kernel.asm["cubin"])[1] for kernel in made] == [0, 0, 0]
 
 
 def test_a_kernel_that_spills_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
