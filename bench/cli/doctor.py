@@ -25,13 +25,28 @@ def command(data: Path | None) -> None:
     device = environment.resolve_device("auto")
     described = environment.describe(device, 1, "float32", scan.choose_backend("auto", device))
     click.echo(f"device: {described.device} ({described.device_name}), {os.cpu_count()} cores")
-    click.echo(f"scan backend: {described.scan_backend} (of {', '.join(scan.available_backends(device))})")
+    for line in _scan_lines(device, described.scan_backend):
+        click.echo(line)
     click.echo("versions: " + ", ".join(f"{name} {version}" for name, version in described.versions.items()))
     click.echo("threads per cell: 1 unless --threads says otherwise")
     click.echo(f"cache: {cache_root()}")
     click.echo(f"data: {root}")
     for line in _data_lines(root):
         click.echo(f"  {line}")
+
+
+def _scan_lines(device: str, chosen: str | None) -> list[str]:
+    """Say which scan runs, why, and what is in the way of the others."""
+    from bench import scan
+    from bench.scan.dispatch import VARIABLE
+
+    asked = os.environ.get(VARIABLE)
+    why = f"first that runs here of {', '.join(scan.preferred(device))}"
+    if asked not in (None, "", "auto"):
+        why = f"{VARIABLE}={asked}"
+    can = f"{', '.join(scan.available_backends(device))} can run"
+    reasons = [f"  not {name}: {obstacle}" for name, obstacle in scan.obstacles(device).items()]
+    return [f"scan backend: {chosen} ({why}; {can})", *reasons]
 
 
 def _data_lines(root: Path) -> list[str]:

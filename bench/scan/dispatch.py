@@ -7,7 +7,11 @@ reference  the plain loop, any precision           every device
 torch      blocked loop, hand-written gradient     every device
 native     C kernel, built at first use            CPU, with a C compiler
 mamba-ssm  the published CUDA kernel               CUDA, with mamba-ssm (untested on GPU)
+hub        the same, built and hosted by others    CUDA, with kernels and BENCH_SCAN=hub (untested on GPU)
+triton     two Triton kernels                      CUDA and ROCm, with triton (untested on GPU)
 ========== ======================================= ===========================
+
+What runs on a GPU is compared with the plain loop at its first use in a process, and refused when it differs.
 """
 
 import importlib
@@ -33,8 +37,14 @@ _MODULES = {
     "torch": "bench.scan.blocked",
     "native": "bench.scan.native.backend",
     "mamba-ssm": "bench.scan.mamba_ssm",
+    "hub": "bench.scan.hub",
+    "triton": "bench.scan.triton.backend",
 }
 BACKENDS = tuple(_MODULES)
+
+# What ``auto`` tries on a kind of device, the fastest first; elsewhere it is torch. The hub's kernel is a download, so
+# only its name stands for it.
+_ORDER = {"cpu": ("native", "torch"), "cuda": ("mamba-ssm", "triton", "torch")}
 
 Scan = Callable[[ScanInputs, tuple[bool, ...]], "Tensor"]
 _stand_in: ContextVar[Scan | None] = ContextVar("stand_in", default=None)
@@ -98,6 +108,17 @@ def available_backends(device: "torch.device | str" = "cpu") -> list[str]:
     return [name for name in BACKENDS if _obstacle(name, _kind(device)) is None]
 
 
+def obstacles(device: "torch.device | str" = "cpu") -> dict[str, str]:
+    """Return why backends cannot run on a device of this machine, by the names of those that cannot."""
+    found = {name: _obstacle(name, _kind(device)) for name in BACKENDS}
+    return {name: obstacle for name, obstacle in found.items() if obstacle is not None}
+
+
+def preferred(device: "torch.device | str") -> tuple[str, ...]:
+    """Return the names that ``auto`` tries on a device, the first that can run there being taken."""
+    return _ORDER.get(_kind(device), ("torch",))
+
+
 def choose_backend(name: str, device: "torch.device | str") -> str:
     """Return the backend that a scan with this setting runs on a device.
 
@@ -128,16 +149,13 @@ def _kind(device: "torch.device | str") -> str:
 
 @cache
 def _fastest(kind: str) -> str:
-    wanted = {"cpu": "native", "cuda": "mamba-ssm"}.get(kind)
-    if wanted is None:
-        return "torch"
-    obstacle = _obstacle(wanted, kind)
-    if obstacle is None:
-        return wanted
-    log.warning(
-        "scan: %s is not available on %s (%s); using the slower torch backend", wanted, kind, obstacle
-    )
-    return "torch"
+    found = {name: _obstacle(name, kind) for name in preferred(kind)}
+    name = next(name for name, obstacle in found.items() if obstacle is None)
+    skipped = {other: why for other, why in found.items() if why is not None}
+    if skipped and name == "torch":
+        reasons = "; ".join(f"{other} is not available on {kind} ({why})" for other, why in skipped.items())
+        log.warning("scan: %s; using the slower torch backend", reasons)
+    return name
 
 
 @cache
@@ -145,4 +163,17 @@ def _obstacle(name: str, kind: str) -> str | None:
     """Return why a backend cannot run on a kind of device, or None when it can."""
     if name in ("reference", "torch"):
         return None
-    return importlib.import_module(_MODULES[name]).obstacle(kind)
+    module = importlib.import_module(_MODULES[name])
+    if (obstacle := module.obstacle(kind)) is not None:
+        return obstacle
+    return _failure(name, kind) if kind == "cuda" else None
+
+
+def _failure(name: str, kind: str) -> str | None:
+    """Return what is wrong with what a backend computes on a kind of device, and warn of it, or None."""
+    from bench.scan.self_test import failure
+
+    found = failure(importlib.import_module(_MODULES[name]).scan, kind)
+    if found is not None:
+        log.warning("scan: %s fails its self-test on %s (%s); it is not used", name, kind, found)
+    return found and f"it fails its self-test: {found}"

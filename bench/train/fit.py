@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel
 
 from bench.datasets.contract import require_disjoint
+from bench.models.layers.copying import copied_to
 from bench.results.record import Epoch
 from bench.settings import Training
 from bench.train.evaluate import predict
@@ -102,19 +103,22 @@ class Fit:
         positions = torch.randperm(len(self.train), generator=self.order).numpy()
         for windows, labels in self.train.batches(positions, self.training.batch_size):
             self.optimiser.zero_grad(set_to_none=True)
-            loss = self._accumulate(windows.to(self.device), labels.to(self.device))
-            norm = nn.utils.clip_grad_norm_(self.model.parameters(), self.training.clip_norm)
-            if not (np.isfinite(loss) and bool(torch.isfinite(norm))):
-                raise DivergedError(f"training loss {loss}, gradient norm {float(norm)}: not finite")
+            losses = self._accumulate(copied_to(self.device, windows), copied_to(self.device, labels))
+            clipped = nn.utils.clip_grad_norm_(self.model.parameters(), self.training.clip_norm)
+            # The step's one wait for the device: all that Python has to know, fetched together.
+            *parts, norm = torch.stack([*losses, clipped]).tolist()
+            loss = sum(parts)
+            if not np.isfinite([loss, norm]).all():
+                raise DivergedError(f"training loss {loss}, gradient norm {norm}: not finite")
             learning_rate = self.optimiser.param_groups[0]["lr"]
             self.optimiser.step()
             self.schedule.step()
             total += loss * len(labels)
         return total / len(self.train), learning_rate
 
-    def _accumulate(self, windows: Tensor, labels: Tensor) -> float:
-        """Add up the gradients of a batch, micro-batch by micro-batch, and return its mean loss."""
-        total = 0.0
+    def _accumulate(self, windows: Tensor, labels: Tensor) -> list[Tensor]:
+        """Add up the gradients of a batch; return what each micro-batch adds to the mean loss, unfetched."""
+        losses = list[Tensor]()
         size = self.training.micro_batch_size or len(labels)
         bfloat16 = self.training.precision == "bfloat16"
         for some, truth in zip(windows.split(size), labels.split(size), strict=True):
@@ -124,8 +128,8 @@ class Fit:
             loss = F.cross_entropy(logits, truth, label_smoothing=self.training.label_smoothing)
             loss = loss * (len(truth) / len(labels))
             loss.backward()
-            total += loss.item()
-        return total
+            losses.append(loss.detach())
+        return losses
 
     def _keep_if_best(self, epoch: Epoch, judged: nn.Module) -> None:
         """Keep the judged weights of a better epoch; a tie keeps the earlier one."""

@@ -11,13 +11,7 @@ from bench.errors import ModelError, UsageError
 from bench.scan import BACKENDS, available_backends, choose_backend, dispatch, selective_scan
 from tests.scan.cases import random_inputs
 
-
-@pytest.fixture(autouse=True)
-def forgotten_choices(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Choose anew in each test, and leave no choice behind."""
-    monkeypatch.delenv(dispatch.VARIABLE, raising=False)
-    monkeypatch.setattr(dispatch, "_fastest", dispatch.cache(dispatch._fastest.__wrapped__))
-    monkeypatch.setattr(dispatch, "_obstacle", dispatch.cache(dispatch._obstacle.__wrapped__))
+pytestmark = pytest.mark.usefixtures("forgotten_choices")
 
 
 def without(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
