@@ -14,8 +14,20 @@ Normalisation = Literal["window", "channel", "none"]
 Kind = Literal["whole", "excerpt", "simulated", "own"]
 
 
+_LONGEST_LINE = 500
+
+
+def as_one_line(text: str) -> str:
+    """Return a text that may hold anything a file names, printable and in one line of bearable length."""
+    signs = (sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text[:_LONGEST_LINE])
+    return "".join(signs) + ("..." if len(text) > _LONGEST_LINE else "")
+
+
 class DamagedRecord(Exception):  # noqa: N818 it is a state of the data, met in the ordinary course
     """A record that cannot be used; the reason is one line. Preparing skips and counts it."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(as_one_line(reason))
 
 
 @dataclass(frozen=True, kw_only=True)
