@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bench.datasets.contract import Cut, DamagedRecord, DatasetFacts, SourceList, SourceRecord
 from bench.datasets.formats.npy_file import map_npy
-from bench.datasets.formats.source_files import file_names, is_there, source_file
+from bench.datasets.formats.source_files import file_names, is_folder, is_there, source_file
 from bench.errors import DataError
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def records(folder: Path) -> SourceList:
     DataError
         There are no such files, two of them are one subject's, or a label is unknown or contradicts the published.
     """
-    if not folder.is_dir():
+    if not is_folder(folder):
         raise DataError(f"{folder}: no such folder; get the files from {FACTS.homepage}")
     found: dict[int, str] = {}
     for name in file_names(folder):

@@ -1,6 +1,6 @@
 """What every dataset file provides, and the types that datasets are made of. Free of torch and of file readers."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
@@ -30,6 +30,17 @@ class DamagedRecord(Exception):  # noqa: N818 it is a state of the data, met in 
         super().__init__(as_one_line(reason))
 
 
+def repeated_name(names: Iterable[str]) -> str | None:
+    """Return the first name that equals an earlier one but for case and blanks, None if all differ."""
+    seen: set[str] = set()
+    for name in names:
+        folded = " ".join(name.casefold().split())
+        if folded in seen:
+            return name
+        seen.add(folded)
+    return None
+
+
 @dataclass(frozen=True, kw_only=True)
 class DatasetFacts:
     """What is known of a published dataset before any file is read.
@@ -57,6 +68,18 @@ class DatasetFacts:
     layout: tuple[str, ...] = ()
     checked_in_files: tuple[Literal["rate", "channels"], ...] = ()
     known_problems: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse classes that share a name: whoever reads a table could not tell them apart.
+
+        Raises
+        ------
+        DataError
+            Two class names are equal but for case and blanks.
+        """
+        twice = repeated_name(self.class_names)
+        if twice is not None:
+            raise DataError(f"{self.name}: two classes are named '{twice}'; give each a name of its own")
 
     @property
     def n_channels(self) -> int:
@@ -98,16 +121,20 @@ class SourceList:
 class Cut:
     """The windows of one source record, as cut, before any scaling of DESIGN.md's table.
 
-    ``windows`` is ``(n, n_times, n_channels)`` float32; the others have one entry per window.
+    ``windows`` is ``(n, n_times, n_channels)`` float32; the next three have one entry per window. ``remarks`` say
+    what was mended or could not be checked, one line each.
     """
 
     windows: NDArray[np.float32]
     labels: NDArray[np.int64]
     subject: NDArray[np.str_]
     record: NDArray[np.str_]
+    remarks: tuple[str, ...] = ()
 
     @classmethod
-    def of_one(cls, windows: NDArray[np.float32], source: SourceRecord) -> "Cut":
+    def of_one(
+        cls, windows: NDArray[np.float32], source: SourceRecord, *, remarks: tuple[str, ...] = ()
+    ) -> "Cut":
         """Label all windows of a record alike, with the record's own subject and name.
 
         Raises
@@ -118,7 +145,8 @@ class Cut:
         if source.label is None:
             raise DataError(f"{source.name}: label is None; give the record one, or a label to each window")
         n = len(windows)
-        return cls(windows, np.full(n, source.label), np.full(n, source.subject), np.full(n, source.name))
+        labels = np.full(n, source.label)
+        return cls(windows, labels, np.full(n, source.subject), np.full(n, source.name), remarks)
 
 
 class Reader(Protocol):

@@ -147,13 +147,16 @@ def test_every_form_of_the_file_gives_the_same_windows(form: str, tmp_path: Path
     np.testing.assert_array_equal(adftd.cut(tmp_path, RECORD).windows, expected)
 
 
-def test_missing_recording_is_damage_of_one_record(tmp_path: Path) -> None:
+def test_subjects_whose_recording_is_missing_leave_an_excerpt(tmp_path: Path) -> None:
     write_table(tmp_path, "sub-001\tF\t60\tA\t20", "sub-002\tF\t60\tC\t30")
     write_set(tmp_path, noise())
-    first, second = adftd.records(tmp_path).records
-    assert len(adftd.cut(tmp_path, first).windows) == 4
-    with pytest.raises(DamagedRecord, match=r"sub-002_task-eyesclosed_eeg.set: no such file"):
-        adftd.cut(tmp_path, second)
+    listing = adftd.records(tmp_path)
+    assert [record.name for record in listing.records] == ["sub-001"]
+    assert listing.excluded == (("sub-002", "not in the folder"),)
+
+
+def test_recording_that_vanished_since_is_damage(tmp_path: Path) -> None:
+    refused(tmp_path, r"sub-001_task-eyesclosed_eeg.set: no such file")
 
 
 def test_companion_is_listed_with_the_record(tmp_path: Path) -> None:

@@ -348,7 +348,7 @@ def test_empty_or_binary_header_is_damaged(one_record: Path, content: bytes) -> 
 
 
 def rewrite(folder: Path, change: Callable[[np.ndarray], None]) -> None:
-    """Change the samples and give the header the checksums that go with them."""
+    """Change the samples and give the header the initial values and checksums that go with them."""
     path = folder / RECORD.paths[1]
     samples = np.fromfile(path, dtype="<i2").reshape(5000, 12)
     change(samples)
@@ -357,8 +357,8 @@ def rewrite(folder: Path, change: Callable[[np.ndarray], None]) -> None:
     first, *lines = header.read_text().splitlines()
     sums = samples.sum(axis=0, dtype=np.int64) % 65536
     fields = [line.split(" ") for line in lines]
-    for field, value in zip(fields, sums, strict=True):
-        field[6] = str(value)
+    for field, initial, value in zip(fields, samples[0], sums, strict=True):
+        field[5], field[6] = str(initial), str(value)
     header.write_text("\n".join([first, *(" ".join(field) for field in fields)]) + "\n")
 
 

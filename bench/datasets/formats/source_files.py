@@ -62,6 +62,18 @@ def is_there(path: Path) -> bool:
     return True
 
 
+def is_folder(path: Path) -> bool:
+    """Tell whether a folder is at a path.
+
+    Raises
+    ------
+    DataError
+        The system refuses to look.
+    """
+    with refused_as(DataError, path):
+        return path.is_dir()
+
+
 def file_names(folder: Path) -> list[str]:
     """Return the names in a folder, sorted.
 

@@ -3,10 +3,10 @@
 import codecs
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from bench.datasets.contract import DamagedRecord
+from bench.datasets.contract import DamagedRecord, as_one_line
 from bench.datasets.formats.source_files import MOST_TEXT_BYTES, read_regular, refused_as
 from bench.errors import DataError
 
@@ -34,13 +34,17 @@ def text_lines(path: Path, most_bytes: int = MOST_TEXT_BYTES) -> list[str]:
     return [line for line in map(str.strip, text.splitlines()) if line]
 
 
-def table_rows(path: Path, remedy: str, *, delimiter: str = ",") -> Iterator[tuple[int, dict[str, str]]]:
+def table_rows(
+    path: Path, columns: Sequence[str], remedy: str, *, delimiter: str = ","
+) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield the rows of a table with a heading, each with the number of its last line.
 
     Parameters
     ----------
     path
         A table in UTF-8.
+    columns
+        Those that it must have.
     remedy
         What to do about a table that cannot be used; ends every message.
     delimiter
@@ -49,7 +53,7 @@ def table_rows(path: Path, remedy: str, *, delimiter: str = ",") -> Iterator[tup
     Raises
     ------
     DataError
-        The file cannot be read, is no such table, two columns have one name, or a row is cut off or too long.
+        The file cannot be read, is no such table, a column is missing or there twice, or a row is cut off or too long.
     """
     with refused_as(DataError, path):
         content = read_regular(path)
@@ -58,6 +62,12 @@ def table_rows(path: Path, remedy: str, *, delimiter: str = ",") -> Iterator[tup
             io.StringIO(content.decode("utf-8-sig"), newline=""), delimiter=delimiter, strict=True
         )
         names = table.fieldnames or ()
+        missing = [name for name in columns if name not in names]
+        if missing:
+            found = as_one_line(", ".join(names)[:200]) or "none"
+            raise DataError(
+                f"{path}: no column '{missing[0]}'; needs columns {' and '.join(columns)}, has {found}; {remedy}"
+            )
         if len(set(names)) != len(names):
             raise DataError(f"{path}: two columns have the same name; {remedy}")
         for row in table:
