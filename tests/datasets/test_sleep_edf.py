@@ -19,7 +19,7 @@ from bench.errors import DataError, UsageError
 
 PSG, HYPNOGRAM = "SC4001E0-PSG.edf", "SC4001EC-Hypnogram.edf"
 NIGHT = (("Sleep stage W", 60), ("Sleep stage 1", 30), ("Sleep stage 2", 60), ("Sleep stage R", 30))
-# What the cited script leaves of each night of the excerpt, SC4001 to SC4092, by its rule in words: see `by_the_rule_in_words`.
+# What the cited script leaves of each night of the excerpt, SC4001 to SC4092: see `by_the_rule_in_words`.
 EPOCHS_OF_NIGHTS = (
     *(841, 1127, 1103, 1186, 1025, 1009, 952, 911, 1235, 1200),
     # The last has movement within the hour around sleep: by the clock there would be 1104.
