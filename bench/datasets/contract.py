@@ -153,7 +153,8 @@ class Reader(Protocol):
     """What a dataset's module provides.
 
     It may have ``LIBRARIES`` as well, the packages whose code its windows rest on: another version of one of them
-    prepares the windows anew.
+    prepares the windows anew. ``KNOWN_COPIES`` are the names of records that the publisher has found to be copies of
+    another subject's; any other copy counts as damaged.
     """
 
     @property

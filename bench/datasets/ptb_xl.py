@@ -73,6 +73,14 @@ CODES_OF_CLASS = {
 }
 CLASS_OF_CODE = {code: name for name, codes in CODES_OF_CLASS.items() for code in codes.split()}
 
+# Of pairs of equal records under two patients the ones that the publisher dropped in 1.0.2 and 1.0.3.
+_DROPPED_LATER = (
+    *(137, 139, 140, 141, 142, 143, 145, 456, 458, 459, 461, 462, 2506, 2511, 3795, 3798, 3800, 3801),
+    *(3832, 5817, 7777, 7779, 7782, 9821, 9825, 9888, 11810, 11814, 11815, 11817, 11838, 13791, 13793),
+    *(13796, 13797, 13799, 15742, 18150),
+)
+KNOWN_COPIES = frozenset(f"{ecg_id:05d}_hr" for ecg_id in _DROPPED_LATER)
+
 TABLE = "ptbxl_database.csv"
 STATEMENTS = "scp_statements.csv"
 _COLUMNS = ("ecg_id", "patient_id", "scp_codes", "filename_hr")

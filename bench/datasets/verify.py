@@ -1,5 +1,6 @@
 """Compares a dataset's folder with what is published of it: counts, split, rate, channels, checksums."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -96,7 +97,8 @@ def _without_windows(name: str, folder: Path, problem: str, checksums: tuple[Fin
     except DataError:
         return VerifyReport(name, folder, None, (windows, *checksums), (problem,))
     label_of = {record.subject: record.label for record in listing.records}
-    per_class = [list(label_of.values()).count(label) for label in range(known.n_classes)]
+    counts = Counter(label_of.values())
+    per_class = [counts[label] for label in range(known.n_classes)]
     findings = [
         Finding(
             "subjects listed",
@@ -160,6 +162,7 @@ def _split_findings(known: DatasetFacts, manifest: Manifest) -> Iterator[Finding
 def _remarks(manifest: Manifest) -> Iterator[str]:
     for one in manifest.skipped:
         yield f"damaged: {one.record}: {one.reason}"
+    yield from (f"noted: {remark}" for remark in manifest.remarks)
     for group in manifest.excluded:
         some = ", ".join(group.examples[:5]) + (", ..." if group.count > 5 else "")
         yield f"left out: {group.count}: {group.reason} ({some})"

@@ -12,10 +12,11 @@ from pathlib import Path
 
 import numpy as np
 
+from bench.datasets.cache.copies import Copies
 from bench.datasets.cache.entry import Entry, Located, locate, lock_of, manifest_of
 from bench.datasets.cache.fingerprint import Fingerprint
 from bench.datasets.cache.manifest import Excluded, Manifest, Skipped, SubjectSummary, write_manifest
-from bench.datasets.contract import Cut, DamagedRecord, DatasetFacts, SourceRecord
+from bench.datasets.contract import Cut, DamagedRecord, DatasetFacts, SourceRecord, as_one_line
 from bench.datasets.fetch.source_table import how_to_get
 from bench.datasets.formats.npy_stream import NpyStream, save_array
 from bench.datasets.provenance import provenance_of
@@ -77,7 +78,7 @@ def refuse_damage(manifest: Manifest, *, allow_skipped: bool) -> None:
     n_skipped = len(manifest.skipped)
     if allow_skipped or n_skipped <= LARGEST_SKIPPED_SHARE * manifest.n_listed:
         return
-    reasons = "; ".join(one.reason for one in manifest.skipped[:3])
+    reasons = "; ".join(skipped.reason for skipped in manifest.skipped[:3])
     raise DataError(
         f"{manifest.source_folder}: {n_skipped} of {manifest.n_listed} records are damaged, more than "
         f"{LARGEST_SKIPPED_SHARE:.0%}: {reasons}{'; ...' if n_skipped > 3 else ''}. Get the files again, or "
@@ -127,6 +128,7 @@ class _Tally:
     subject: list[np.ndarray] = field(default_factory=list)
     record: list[np.ndarray] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
     without_windows: list[str] = field(default_factory=list)
     per_subject: dict[str, Counter[int]] = field(default_factory=lambda: defaultdict(Counter))
 
@@ -138,8 +140,14 @@ class _Tally:
         self.labels.append(cut.labels)
         self.subject.append(cut.subject)
         self.record.append(cut.record)
-        for subject in dict.fromkeys(map(str, cut.subject)):
-            self.per_subject[subject].update(map(int, cut.labels[cut.subject == subject]))
+        self.remarks.extend(cut.remarks)
+        names, owner = np.unique(cut.subject, return_inverse=True)
+        pairs, counts = np.unique(np.stack([owner, cut.labels]), axis=1, return_counts=True)
+        # A subject's place is that of the first window.
+        for name in dict.fromkeys(map(str, cut.subject)):
+            self.per_subject.setdefault(name, Counter())
+        for (i, label), count in zip(pairs.T.tolist(), counts.tolist(), strict=True):
+            self.per_subject[str(names[i])][label] += count
 
     def subjects(self) -> tuple[SubjectSummary, ...]:
         return tuple(
@@ -157,7 +165,10 @@ def _build(source: Located, entry: Entry, jobs: int, progress: Progress | None) 
     tally = _Tally(facts)
     with NpyStream(entry.windows, (facts.n_times, facts.n_channels)) as stream:
         results = _cuts(source, jobs)
+        copies = Copies(getattr(source.reader, "KNOWN_COPIES", ()))
         for done, (record, result) in enumerate(zip(sources, results, strict=True), start=1):
+            if isinstance(result, Cut) and len(result.windows):
+                result = copies.reason(record.name, result) or result
             if isinstance(result, Cut):
                 stream.append(result.windows)
                 tally.add(record, result)
@@ -200,6 +211,7 @@ def _manifest(source: Located, entry: Entry, tally: _Tally) -> Manifest:
         windows_per_class=tuple(np.bincount(labels, minlength=facts.n_classes).tolist())[: facts.n_classes],
         subjects=subjects,
         skipped=tuple(tally.skipped),
+        remarks=(*tally.remarks, *_one_class(tally)),
         excluded=_excluded(source.listing.excluded + empty),
         provenance=provenance_of(
             facts,
@@ -213,6 +225,13 @@ def _manifest(source: Located, entry: Entry, tally: _Tally) -> Manifest:
         libraries={name: importlib.metadata.version(name) for name in _LIBRARIES},
         files={path.name: path.stat().st_size for path in entry.arrays},
     )
+
+
+def _one_class(tally: _Tally) -> Iterator[str]:
+    """Caution where every model would score 100 percent; a user's dataset like that cannot be split either."""
+    classes = {label for counts in tally.per_subject.values() for label in counts}
+    if len(classes) == 1:
+        yield f"all windows are of class '{tally.facts.class_names[classes.pop()]}': each model would score 100 %"
 
 
 def _excluded(pairs: tuple[tuple[str, str], ...]) -> tuple[Excluded, ...]:
@@ -260,6 +279,9 @@ def _cut_or_reason(dataset: DatasetEntry, folder: Path, record: SourceRecord) ->
         _check(cut, module.FACTS, record, getattr(module, "__file__", folder))
     except DamagedRecord as error:
         return str(error)
+    except OSError as error:
+        # A disk that fails while a library reads.
+        return as_one_line(f"{record.name}: cannot be read ({error.strerror or error})")
     return cut
 
 

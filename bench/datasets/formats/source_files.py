@@ -115,12 +115,14 @@ def read_regular(path: Path, most_bytes: int = MOST_TEXT_BYTES) -> bytes:
         n_bytes = os.fstat(file.fileno()).st_size
         if n_bytes > most_bytes:
             raise OSError(errno.EFBIG, f"{n_bytes} bytes, at most {most_bytes} are expected")
-        return file.read(most_bytes)
+        return file.read(n_bytes)
 
 
 def _refuse_irregular(status: os.stat_result) -> None:
+    if stat.S_ISDIR(status.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     if not stat.S_ISREG(status.st_mode):
-        raise OSError(errno.EINVAL, "is a folder, a pipe or a device instead of a file")
+        raise OSError(errno.EINVAL, "is a pipe or a device instead of a file")
 
 
 def source_file(folder: Path, relative: str, most_bytes: int | None = None) -> Path:

@@ -416,7 +416,7 @@ def test_export_does_not_replace_a_folder(exported: tuple[Dataset, Path], tmp_pa
 
 
 def test_description_in_the_documents_can_be_read(tmp_path: Path) -> None:
-    text = (Path(__file__).parents[2] / "docs" / "datasets.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[3] / "docs" / "datasets.md").read_text(encoding="utf-8")
     (tmp_path / "dataset.toml").write_text(text.split("```toml\n")[1].split("```")[0])
     described = read_description(tmp_path / "dataset.toml")
     assert set(described.model_dump(exclude_unset=True)) == set(Description.model_fields)
