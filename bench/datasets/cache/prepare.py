@@ -1,6 +1,7 @@
 """Cuts a dataset's records into windows once, as a stream, in parallel, into the cache."""
 
 import importlib.metadata
+import multiprocessing
 import shutil
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterator
@@ -288,7 +289,9 @@ def _cut_or_reason(dataset: DatasetEntry, folder: Path, record: SourceRecord) ->
 def _cuts(source: Located, jobs: int) -> Iterator[Cut | str]:
     """Yield the result for each record in order, with at most two records in flight per process."""
     records, dataset = source.listing.records, dataset_entry(source.name)
-    if jobs == 1:
+    # A user's own file is not run in this process, unless this one only works for another.
+    is_apart = dataset.path is None or multiprocessing.parent_process() is not None
+    if jobs == 1 and is_apart:
         yield from (_cut_or_reason(dataset, source.folder, record) for record in records)
         return
     try:
