@@ -18,7 +18,7 @@ _LONGEST_LINE = 500
 
 
 def as_one_line(text: str) -> str:
-    """Return a text that may hold anything a file names, printable and in one line of bearable length."""
+    """Return a text that may hold anything a file names, printable and of bearable length."""
     signs = (sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text[:_LONGEST_LINE])
     return "".join(signs) + ("..." if len(text) > _LONGEST_LINE else "")
 
