@@ -2,10 +2,13 @@
 
     python -m tests.datasets.fuzzing READER SEED COUNT FOLDER
 
-writes one line of JSON: how many mutated folders were read, how many refused in one line, and what else happened.
+writes one line of JSON: how many mutated folders gave the same windows or other ones, how many were refused in one
+line, and what else happened.
 """
 
+import hashlib
 import json
+import os
 import random
 import resource
 import shutil
@@ -13,7 +16,7 @@ import signal
 import sys
 import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import FrameType
 
@@ -22,7 +25,8 @@ import h5py
 import numpy as np
 
 from bench.datasets import adftd, apava, ptb, ptb_xl, sleep_edf, uci_har, weather
-from bench.datasets.contract import DamagedRecord, Reader
+from bench.datasets.cache.fingerprint import Fingerprint
+from bench.datasets.contract import Cut, DamagedRecord, Reader
 from bench.datasets.own import transfer
 from bench.datasets.own.description import Description
 from bench.datasets.own.imported import reader_of
@@ -133,7 +137,8 @@ def _weather(folder: Path) -> None:
 
 def _windows(folder: Path) -> dict[str, np.ndarray]:
     windows = _GENERATOR.normal(size=(8, 5, 3)).astype(np.float32)
-    text = 'name = "mine"\ntitle = "t"\nclass_names = ["a", "b"]\nchannel_names = ["x", "y", "z"]\nsampling_rate_hz = 10.0\n'
+    names = 'name = "mine"\ntitle = "t"\nclass_names = ["a", "b"]\nchannel_names = ["x", "y", "z"]\n'
+    text = f"{names}sampling_rate_hz = 10.0\n"
     (folder / "dataset.toml").write_text(text)
     (folder / "SIMULATED.json").write_text('{"simulated": true, "simulator": "x", "seed": 3}')
     return {"windows": windows, "labels": np.arange(8) // 4, "subject": np.array(list("ssttuuvv"))}
@@ -164,24 +169,31 @@ def _medformer(folder: Path) -> None:
     made.rmdir()
 
 
-def _read_windows(reader: Reader) -> Callable[[Path], None]:
-    def read(folder: Path) -> None:
-        for record in reader.records(folder).records[:2]:
-            reader.cut(folder, record)
+def _digest(cuts: Iterable[Cut]) -> str:
+    fingerprint = Fingerprint()
+    for cut in cuts:
+        fingerprint.add(cut)
+    return fingerprint.hexdigest()
 
-    return read
+
+def _read_windows(reader: Reader) -> Callable[[Path], str]:
+    return lambda folder: _digest(reader.cut(folder, record) for record in reader.records(folder).records)
 
 
-def _read_import(folder: Path) -> None:
+def _read_series(folder: Path) -> str:
+    return hashlib.sha256(weather.series(folder).values.tobytes()).hexdigest()
+
+
+def _read_import(folder: Path) -> str:
     root = folder.parent / "imported"
     shutil.rmtree(root, ignore_errors=True)
     root.mkdir()
     made = transfer.import_windows(folder, root)
-    _read_windows(reader_of(made))(made)
+    return _read_windows(reader_of(made))(made)
 
 
 # How a small folder of each kind is written, and read.
-KINDS: dict[str, tuple[Callable[[Path], None], Callable[[Path], object]]] = {
+KINDS: dict[str, tuple[Callable[[Path], None], Callable[[Path], str]]] = {
     "adftd": (_adftd, _read_windows(adftd)),
     "adftd-7.3": (_adftd_hdf5, _read_windows(adftd)),
     "apava": (_apava, _read_windows(apava)),
@@ -189,7 +201,7 @@ KINDS: dict[str, tuple[Callable[[Path], None], Callable[[Path], object]]] = {
     "ptb-xl": (_ptb_xl, _read_windows(ptb_xl)),
     "sleep-edf": (_sleep_edf, _read_windows(sleep_edf)),
     "uci-har": (_uci_har, _read_windows(uci_har)),
-    "weather": (_weather, weather.series),
+    "weather": (_weather, _read_series),
     "npz": (_import_npz, _read_import),
     "npy": (_import_npy, _read_import),
     "medformer": (_medformer, _read_import),
@@ -238,8 +250,6 @@ def _put(path: Path, chance: random.Random) -> None:
     elif way == "folder":
         path.mkdir()
     elif way == "pipe":
-        import os
-
         os.mkfifo(path)
     elif way in ("circle", "device"):
         path.symlink_to(path.name if way == "circle" else "/dev/zero")
@@ -251,10 +261,11 @@ def run(kind: str, seed: int, count: int, folder: Path) -> dict[str, object]:
     whole, work = folder / "whole", folder / "work"
     whole.mkdir()
     write(whole)
-    read(whole)
+    sound = read(whole)
     files = sorted(path.relative_to(whole) for path in whole.rglob("*") if path.is_file())
-    outcomes: dict[str, object] = {"read": 0, "refused": 0}
+    outcomes = {"same": 0, "other": 0, "refused": 0}
     wrong: list[str] = []
+    others: list[str] = []
     for number in range(count):
         chance = random.Random(f"{kind} {seed} {number}")
         shutil.rmtree(work, ignore_errors=True)
@@ -263,10 +274,12 @@ def run(kind: str, seed: int, count: int, folder: Path) -> dict[str, object]:
         _put(work / chosen, chance)
         signal.setitimer(signal.ITIMER_REAL, SECONDS_A_CASE)
         try:
-            read(work)
-            outcomes["read"] += 1  # type: ignore[operator]
+            outcome = "same" if read(work) == sound else "other"
+            outcomes[outcome] += 1
+            if outcome == "other":
+                others.append(f"{kind} {seed} {number} {chosen}")
         except (DamagedRecord, BenchError) as error:
-            outcomes["refused"] += 1  # type: ignore[operator]
+            outcomes["refused"] += 1
             if len(str(error).splitlines()) != 1 or not str(error).isprintable():
                 wrong.append(f"{kind} {seed} {number} {chosen}: not one printable line: {str(error)!r}")
         except BaseException as error:
@@ -282,7 +295,7 @@ def run(kind: str, seed: int, count: int, folder: Path) -> dict[str, object]:
             )
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
-    return {**outcomes, "wrong": wrong}
+    return {**outcomes, "wrong": wrong, "others": others}
 
 
 def _late(number: int, frame: FrameType | None) -> None:
