@@ -70,7 +70,7 @@ def test_changed_header_is_found_or_leaves_the_sizes(
 
 
 @pytest.mark.parametrize(
-    "text", [b"+0\x14", b"0\x14a\x14\0", b"+x\x14a\x14\0", b"+" + b"9" * 4999 + b"\x14a\x14\0"]
+    "text", [b"+0\x15", b"0\x14a\x14\0", b"+x\x14a\x14\0", b"+" + b"9" * 4999 + b"\x14a\x14\0"]
 )
 def test_text_that_is_no_annotation_is_refused(tmp_path: Path, text: bytes) -> None:
     path = tmp_path / "x.edf"
