@@ -27,7 +27,7 @@ class DamagedRecord(Exception):  # noqa: N818 it is a state of the data, met in 
     """A record that cannot be used; the reason is one line. Preparing skips and counts it."""
 
     def __init__(self, reason: str) -> None:
-        super().__init__(as_one_line(reason))
+        super().__init__(as_one_line(str(reason)))
 
 
 def repeated_name(names: Iterable[str]) -> str | None:

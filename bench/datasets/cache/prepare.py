@@ -27,6 +27,7 @@ from bench.errors import DataError
 from bench.processes import process_pool
 
 LARGEST_SKIPPED_SHARE = 0.01
+_KINDS = {"f": "float32", "iu": "whole numbers", "U": "text"}
 _LIBRARIES = ("numpy", "scipy", "pandas", "wfdb", "mne", "h5py", "neurokit2")
 
 Progress = Callable[[int, int], None]
@@ -212,7 +213,7 @@ def _manifest(source: Located, entry: Entry, tally: _Tally) -> Manifest:
         windows_per_class=tuple(np.bincount(labels, minlength=facts.n_classes).tolist())[: facts.n_classes],
         subjects=subjects,
         skipped=tuple(tally.skipped),
-        remarks=(*tally.remarks, *_one_class(tally)),
+        remarks=(*tally.remarks, *_one_class(source.name, tally)),
         excluded=_excluded(source.listing.excluded + empty),
         provenance=provenance_of(
             facts,
@@ -228,10 +229,10 @@ def _manifest(source: Located, entry: Entry, tally: _Tally) -> Manifest:
     )
 
 
-def _one_class(tally: _Tally) -> Iterator[str]:
-    """Caution where every model would score 100 percent; a user's dataset like that cannot be split either."""
+def _one_class(name: str, tally: _Tally) -> Iterator[str]:
+    """Caution where every model would score 100 percent of a user's windows, which cannot be split either."""
     classes = {label for counts in tally.per_subject.values() for label in counts}
-    if len(classes) == 1:
+    if len(classes) == 1 and dataset_entry(name).is_own:
         yield f"all windows are of class '{tally.facts.class_names[classes.pop()]}': each model would score 100 %"
 
 
@@ -254,6 +255,13 @@ def _refuse_change(source: Located) -> None:
 
 def _check(cut: Cut, facts: DatasetFacts, record: SourceRecord, where: Path | str) -> None:
     """Refuse what breaks the contract of a reader, and values that are not finite."""
+    for name, kind in (("windows", "f"), ("labels", "iu"), ("subject", "U"), ("record", "U")):
+        array = getattr(cut, name)
+        what = array.dtype if isinstance(array, np.ndarray) else type(array).__name__
+        if not isinstance(array, np.ndarray) or array.dtype.kind not in kind:
+            raise DataError(
+                f"{where}: cut() of record '{record.name}': {name} are {what}, expected {_KINDS[kind]}; mend the reader"
+            )
     n = len(cut.windows)
     shape = (n, facts.n_times, facts.n_channels)
     lengths = {name: np.shape(getattr(cut, name)) for name in ("labels", "subject", "record")}
@@ -262,8 +270,6 @@ def _check(cut: Cut, facts: DatasetFacts, record: SourceRecord, where: Path | st
         problem = f"windows are {cut.windows.dtype} {cut.windows.shape}, expected float32 {shape}"
     elif set(lengths.values()) != {(n,)}:
         problem = f"shapes {lengths}, expected one entry for each of {n} windows"
-    elif cut.labels.dtype.kind not in "iu":
-        problem = f"labels are {cut.labels.dtype}, expected whole numbers"
     elif not set(cut.labels.tolist()) <= set(range(facts.n_classes)):
         problem = f"labels {sorted(set(cut.labels.tolist()))[:5]}, expected 0 to {facts.n_classes - 1}"
     if problem:

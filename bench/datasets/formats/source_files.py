@@ -5,8 +5,8 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO
 
 from bench.datasets.contract import DamagedRecord, as_one_line
 from bench.errors import DataError
@@ -86,7 +86,7 @@ def file_names(folder: Path) -> list[str]:
         return sorted(path.name for path in folder.iterdir())
 
 
-def open_regular(path: Path) -> BinaryIO:
+def open_regular(path: Path) -> BufferedReader:
     """Open a regular file to be read; a pipe is not waited for.
 
     Raises

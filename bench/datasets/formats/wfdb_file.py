@@ -26,6 +26,8 @@ _MOST_HEADER_BYTES = 2**16
 # Two hours of 16-bit samples at 1000 Hz in 15 channels; no record of the two databases lasts three minutes.
 _MOST_SIGNAL_BYTES = 2**28
 _UNIT = "mV"
+# Steps a millivolt: 16 bits of less span 65 V, and of more a thousandth of a heartbeat.
+_LEAST_GAIN, _LARGEST_GAIN = 1.0, 1e7
 
 
 def read_wfdb(
@@ -122,8 +124,10 @@ def _check_header(
     if set(header.fmt) != {"16"} or set(header.samps_per_frame) != {1} or shifted:
         raise DamagedRecord(f"{where}: signal format {' '.join(sorted(set(header.fmt)))}, expected plain 16")
     for channel, gain, unit in zip(channel_names, header.adc_gain, header.units, strict=True):
-        if not 0 < gain < np.inf:
-            raise DamagedRecord(f"{where}: {channel} has a gain of {gain}: zero, negative or not a number")
+        if not _LEAST_GAIN <= gain <= _LARGEST_GAIN:
+            raise DamagedRecord(
+                f"{where}: {channel} has a gain of {gain}: zero, negative, absurd or not a number"
+            )
         if unit != _UNIT:
             raise DamagedRecord(f"{where}: {channel} is in '{unit}' instead of '{_UNIT}'")
 

@@ -33,6 +33,8 @@ from bench.errors import DataError, UsageError
 _ARRAYS = ("windows", "labels", "subject")
 # More than any task of this kind has; a damaged table may hold any number.
 _MOST_CLASSES = 1000
+# Unicode's last code point; numpy fails on others without an error of its own.
+_LAST_SIGN = 0x10FFFF
 
 
 def import_windows(source: Path, root: Path, *, description: Description | None = None) -> Path:
@@ -210,6 +212,12 @@ def _subject_names(path: Path, array: NDArray) -> NDArray[np.str_]:
         raise DataError(
             f"{path}: subject is {array.dtype} of shape {array.shape}, expected text or whole numbers"
         )
+    codes = np.ascontiguousarray(array)
+    if (
+        array.dtype.kind == "U"
+        and codes.view(np.dtype("u4").newbyteorder(array.dtype.byteorder)).max() > _LAST_SIGN
+    ):
+        raise DataError(f"{path}: subject holds signs that no text has; save it again")
     names = array.astype(str)
     for name in np.unique(names):
         if not name.strip() or not str(name).isprintable():

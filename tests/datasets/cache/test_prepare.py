@@ -351,8 +351,12 @@ def test_remarks_of_readers_are_kept(root: Path, monkeypatch: pytest.MonkeyPatch
     assert datasets.prepare("toy", root).remarks[0] == "anna_0: mended"
 
 
-def test_one_class_is_remarked(tmp_path: Path) -> None:
+def test_one_class_of_own_windows_is_remarked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     toy_dataset.write(tmp_path, "anna_0")
+    assert datasets.prepare("toy", tmp_path).remarks == ()
+    own = replace(registry.entry("toy"), path=Path(toy_dataset.__file__))
+    monkeypatch.setitem(registry._TABLE, "toy", own)
+    toy_dataset.write(tmp_path, "bert_0")
     assert "all windows are of class 'even'" in datasets.prepare("toy", tmp_path).remarks[0]
 
 
