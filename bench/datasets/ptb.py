@@ -215,7 +215,7 @@ def _reason_for_admission(folder: Path, name: str) -> str:
         lines = text_lines(source_file(folder, f"{name}.hea"))
     except DamagedRecord:
         return ""
-    reasons = (match[1].strip().lower() for match in map(_REASON.fullmatch, lines) if match)
+    reasons = (as_one_line(match[1].strip().lower()) for match in map(_REASON.fullmatch, lines) if match)
     return next(reasons, "")
 
 

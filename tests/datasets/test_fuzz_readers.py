@@ -11,8 +11,8 @@ import pytest
 from tests.datasets.fuzzing import KINDS
 
 SEED, COUNT, LONGEST_S = 11, 40, 900
-# Every sample and every line that matters is in a checksum, or compared with a second place.
-CHECKED_THROUGHOUT = ("ptb", "ptb-xl")
+# Every sample is in a checksum, and the tables are compared with what they name.
+CHECKED_THROUGHOUT = ("ptb-xl",)
 
 
 @pytest.mark.parametrize("kind", KINDS)
