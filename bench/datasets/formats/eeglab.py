@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from bench.datasets.contract import DamagedRecord
 from bench.datasets.formats import matlab_hdf5 as hdf5
 from bench.datasets.formats.matlab import MalformedError, MatArray, read_variables, unreadable
-from bench.datasets.formats.source_files import is_there, source_file
+from bench.datasets.formats.source_files import is_there, refused_as, source_file
 
 if TYPE_CHECKING:
     import h5py
@@ -103,7 +103,8 @@ def _read_fdt(folder: Path, relative: Path, n_channels: int, n_times: int) -> ND
         raise DamagedRecord(
             f"{relative}: {size} bytes instead of {expected}; get it again from the publisher"
         )
-    return np.fromfile(path, dtype="<f4").reshape(n_times, n_channels).T
+    with refused_as(DamagedRecord, relative):
+        return np.fromfile(path, dtype="<f4").reshape(n_times, n_channels).T
 
 
 def _real_matrix(path: Path, data: NDArray[Any]) -> NDArray[np.floating]:
