@@ -13,6 +13,9 @@ from bench.errors import ModelError
 # Deterministic tables and the never-called calendar embedding, in nearly every published transformer.
 ALWAYS_UNUSED = (r".*position_embedding\.pe", r".*temporal_embedding\.embed\.weight")
 
+# What wrappers put before the names of a model's tensors, and the count that averaged models keep.
+_WRAPPED, _COMPILED, _AVERAGED = "module.", "_orig_mod.", "n_averaged"
+
 SAME_SETTINGS = "build the model with the checkpoint's settings"
 WHOLE = f"is the checkpoint whole? If so, {SAME_SETTINGS}"
 
@@ -76,6 +79,29 @@ def _as_pattern(name: str) -> str:
     return "".join(re.escape(text) + group for text, group in zip(texts, [*groups, ""], strict=True))
 
 
+def unwrapped(state_dict: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Return the tensors of a checkpoint as the model itself names them, whatever it was wrapped in when it was saved.
+
+    Taken off are the marks of parallel, averaged (`torch.optim.swa_utils.AveragedModel`, with its count) and compiled
+    models, in any order and number; compiled ones may be parts of the model, too.
+
+    Raises
+    ------
+    ModelError
+        Two tensors would get one name.
+    """
+    found = {name.replace(_COMPILED, ""): tensor for name, tensor in state_dict.items()}
+    if len(found) != len(state_dict):
+        raise ModelError(
+            f"reference weights: two tensors have one name but for '{_COMPILED}'; save one model alone"
+        )
+    while True:
+        found.pop(_AVERAGED, None)
+        if not found or not all(name.startswith(_WRAPPED) for name in found):
+            return found
+        found = {name.removeprefix(_WRAPPED): tensor for name, tensor in found.items()}
+
+
 def translate(state_dict: Mapping[str, Tensor], names: ReferenceNames) -> dict[str, Tensor]:
     """Return the published tensors under our names, parts joined.
 
@@ -109,7 +135,7 @@ def _joined(name: str, found: Mapping[int, Tensor], names: ReferenceNames) -> Te
 
 
 def load(model: nn.Module, state_dict: Mapping[str, Tensor], names: ReferenceNames) -> None:
-    """Copy published weights into ``model``.
+    """Copy published weights into ``model``, from a checkpoint of the model alone or of a wrapped one.
 
     A trailing axis of length one (pointwise convolutions) is dropped where ours is a linear map. A variant that leaves
     out what the published code stores for it anyway says so in an attribute ``reference_unused``, patterns of
@@ -121,7 +147,7 @@ def load(model: nn.Module, state_dict: Mapping[str, Tensor], names: ReferenceNam
         A tensor is missing, left over or of another shape.
     """
     names = replace(names, unused=(*names.unused, *getattr(model, "reference_unused", ())))
-    translated = translate(state_dict, names)
+    translated = translate(unwrapped(state_dict), names)
     own = model.state_dict()
     for name, tensor in own.items():
         if name in names.ours_only:
