@@ -117,7 +117,7 @@ def kill_one(pid: int, draw: random.Random) -> str:
 def incomplete(calm: Path) -> list[str]:
     """Return which cells that were asked for have no scores."""
     records, damaged = read_all(calm)
-    done = {one.key for one in records if one.is_done}
+    done = {record.key for record in records if record.is_done}
     planned = read_planned(calm)
     lacking = [f"{one.cell}: no scores" for one in planned if one.key not in done]
     return [*map(str, damaged), *lacking, *([] if planned else ["no cell was planned"])]
@@ -159,8 +159,8 @@ def results(out: Path) -> dict[str, Any]:
     if damaged:
         raise SystemExit(f"damaged records: {damaged}")
     return {
-        f"{one.cell.model} / {one.cell.dataset} / seed {one.cell.seed}": (one.outcome, one.metrics, one.files)
-        for one in records
+        f"{record.cell.model} / {record.cell.dataset} / seed {record.cell.seed}": (record.outcome, record.metrics, record.files)
+        for record in records
     }
 
 
