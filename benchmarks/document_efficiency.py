@@ -91,10 +91,10 @@ def ratio_table(first: Panel, second: Panel) -> str:
     """Return MedMamba's speed over each model's in two runs of the same command, and how far they lie apart."""
     rows = []
     for name in first.records:
-        one, other = first.ratio(name), second.ratio(name)
-        if one is not None and other is not None:
-            apart = f"{100 * abs(other.median / one.median - 1):.0f} %"
-            rows.append([name, ratio_text(one), ratio_text(other), apart])
+        in_first, in_second = first.ratio(name), second.ratio(name)
+        if in_first is not None and in_second is not None:
+            apart = f"{100 * abs(in_second.median / in_first.median - 1):.0f} %"
+            rows.append([name, ratio_text(in_first), ratio_text(in_second), apart])
     title = "How many times as fast as each model MedMamba is in inference at 256, in two runs of the same command:"
     return f"{title}\n\n{table(['model', 'first run', 'second run', 'apart'], rows)}"
 

@@ -30,8 +30,8 @@ class TrainedData:
     def part(self, name: PartName) -> Part:
         """Return one part; the training part is whole, whatever share of it the recipe used."""
         subjects: tuple[str, ...] = getattr(self.split, name)
-        one = self.dataset
-        return Part(one.windows, one.labels, one.subject, one.indices(subjects))
+        dataset = self.dataset
+        return Part(dataset.windows, dataset.labels, dataset.subject, dataset.indices(subjects))
 
 
 def trained_cells(out: Path, model: str, dataset: str) -> list[Record]:
@@ -69,7 +69,7 @@ def alike(records: Iterable[Record]) -> list[list[Record]]:
     one to analyse where one is asked for, and the one that reports prefer.
     """
     groups: dict[str, dict[int, Record]] = defaultdict(dict)
-    for record in sorted(records, key=lambda one: one.timing.started):
+    for record in sorted(records, key=lambda record: record.timing.started):
         groups[_what_seeds_share(record)][record.cell.seed] = record
     sorted_groups = [[group[seed] for seed in sorted(group)] for group in groups.values()]
     return sorted(sorted_groups, key=_preference)

@@ -69,7 +69,7 @@ class Fitted:
 
     def _known(self, inputs: NDArray[np.float32], n_windows: int) -> NDArray[np.float64]:
         """Return log-probabilities of the fitted classes, in the order of ``classes``."""
-        method = next(one for one in _OUTPUTS if _has(self.estimator, one))
+        method = next(name for name in _OUTPUTS if _has(self.estimator, name))
         output = np.asarray(getattr(self.estimator, method)(inputs), dtype=np.float64)
         what = f"{_name(self.estimator)}.{method}"
         if method == "decision_function" and output.shape == (n_windows,) and len(self.classes) == 2:

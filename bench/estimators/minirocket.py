@@ -96,7 +96,9 @@ class Convolution:
 
 def transform(windows: Windows, convolutions: list[Convolution]) -> NDArray[np.float32]:
     """Return the shares of outputs above each bias, ``(n_windows, n_features)``."""
-    features = np.empty((len(windows), sum(len(one.biases) for one in convolutions)), np.float32)
+    features = np.empty(
+        (len(windows), sum(len(convolution.biases) for convolution in convolutions)), np.float32
+    )
     for start in range(0, len(windows), _BLOCK):
         # (n_channels, n_times, n_windows): sums over time then add whole rows of windows.
         series = np.ascontiguousarray(windows[start : start + _BLOCK].transpose(1, 2, 0))

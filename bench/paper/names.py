@@ -29,7 +29,7 @@ def ablation_variants() -> tuple[str, ...]:
 
 def is_of_paper(recipe: str, dataset: str) -> bool:
     """Tell whether the paper has results of a dataset under the recipe, so that its models are missed where absent."""
-    return recipe == PAPER_RECIPE and any(one.dataset == dataset for one in published.dataset_summary())
+    return recipe == PAPER_RECIPE and any(row.dataset == dataset for row in published.dataset_summary())
 
 
 def short_name(dataset: str) -> str:

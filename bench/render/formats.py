@@ -81,7 +81,7 @@ def _grid(
 
 
 def _footnotes(table: Table) -> str:
-    return "".join(f"({one}) {note}\n" for one, note in enumerate(table.footnotes, start=1))
+    return "".join(f"({number}) {note}\n" for number, note in enumerate(table.footnotes, start=1))
 
 
 def to_csv(table: Table) -> str:

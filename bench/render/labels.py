@@ -112,7 +112,9 @@ def place_labels(
             raise LabelsDoNotFitError(
                 f"the figure has no room for label {len(placed) + 1} of {len(discs)}; show fewer models"
             )
-        placed.append(min(free, key=lambda one: one[0] + COVER_COST_PT * _n_covered(one[1], discs, avoid))[1])
+        placed.append(
+            min(free, key=lambda choice: choice[0] + COVER_COST_PT * _n_covered(choice[1], discs, avoid))[1]
+        )
     return placed
 
 
@@ -179,7 +181,7 @@ def label_points(
     lines = [(in_points(start), in_points(end)) for start, end in avoid]
     extents = [text.get_window_extent(renderer) for text in texts]
     window = axes.get_window_extent(renderer)
-    inside = Box(*(float(one) * to_pt for one in (window.x0, window.y0, window.x1, window.y1)))
+    inside = Box(*(float(edge) * to_pt for edge in (window.x0, window.y0, window.x1, window.y1)))
     sizes = [(extent.width * to_pt, extent.height * to_pt) for extent in extents]
     boxes = place_labels(discs, sizes, inside, lines)
     to_data = axes.transData.inverted()

@@ -65,21 +65,21 @@ _LAST_GLYPH, _NO_GLYPH = 0x17F, "ĦħĸĿŀŉŦŧſ"
 def latex_escape(text: str) -> str:
     """Return a text that LaTeX sets as it reads; a character that pdflatex's fonts lack becomes its code."""
     escaped = _TO_ESCAPE.sub(_escaped, text)
-    return "".join(one if _has_glyph(one) else f"{{[}}U+{ord(one):04X}]" for one in escaped)
+    return "".join(char if _has_glyph(char) else f"{{[}}U+{ord(char):04X}]" for char in escaped)
 
 
 def _escaped(match: re.Match[str]) -> str:
     return "-{}" if match.group() == "-" else _SPECIAL[match.group()]
 
 
-def _has_glyph(character: str) -> bool:
-    return ord(character) <= _LAST_GLYPH and character.isprintable() and character not in _NO_GLYPH
+def _has_glyph(char: str) -> bool:
+    return ord(char) <= _LAST_GLYPH and char.isprintable() and char not in _NO_GLYPH
 
 
 def to_latex(table: Table) -> str:
     r"""Return a ``table`` environment, or ``table*`` where the table is too wide for a column."""
     environment, size, separation = _fit(table)
-    notes = " ".join(f"({one}) {note}." for one, note in enumerate(table.footnotes, start=1))
+    notes = " ".join(f"({number}) {note}." for number, note in enumerate(table.footnotes, start=1))
     caption = latex_escape(f"{table.title}. {table.caption}{' ' + notes if notes else ''}")
     lines = [
         rf"\begin{{{environment}}}[tp]",
@@ -197,7 +197,7 @@ def _width(table: Table, points: float, separation: float) -> float:
 
 @lru_cache(maxsize=10_000)  # most cells of a report say what others say, and each is tried at several sizes
 def _em(text: str) -> float:
-    return sum(_WIDTHS.get(one, 0.72 if one.isupper() else 0.5) for one in text)
+    return sum(_WIDTHS.get(char, 0.72 if char.isupper() else 0.5) for char in text)
 
 
 def _height(table: Table, line: float, width: float) -> float:

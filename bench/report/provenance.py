@@ -82,7 +82,7 @@ def coverage(suites: Sequence[Suite]) -> list[Fact]:
     lines = []
     for suite in suites:
         paper = [model for model in published.models() if model not in suite.models]
-        datasets = {one.dataset for one in published.dataset_summary()}
+        datasets = {row.dataset for row in published.dataset_summary()}
         absent = [short_name(name) for name in sorted(datasets) if suite.study(name) is None]
         studied = {study.dataset: sorted(set(PAPER_SEEDS) - set(study.seeds)) for study in suite.studies}
         few = [f"{short_name(name)} {numbers(seeds)}" for name, seeds in studied.items() if seeds]
@@ -111,10 +111,13 @@ def _gaps(study: Study, models: Sequence[str]) -> list[str]:
 
 def _devices(records: Sequence[Record], measured: Sequence[Environment]) -> list[Fact]:
     lines = [Fact("Machines", devices(records))]
-    others = {f"{one.device_name} ({one.device})" for one in measured}
+    others = {f"{environment.device_name} ({environment.device})" for environment in measured}
     if others:
         lines.append(Fact("Machines of efficiency and scaling", "; ".join(sorted(others))))
-    if all(one.device == "cpu" for one in (*(record.environment for record in records), *measured)):
+    if all(
+        environment.device == "cpu"
+        for environment in (*(record.environment for record in records), *measured)
+    ):
         lines.append(Fact("GPU", "nothing on this page ran on a GPU, nor says anything of one", True))
     elif any(not record.environment.deterministic for record in records):
         lines.append(Fact("Determinism", "cells of a GPU are not bit-equal when repeated", True))
@@ -127,7 +130,8 @@ def _failures(records: Sequence[Record]) -> list[Fact]:
         return [Fact("Failed cells", f"none of {len(records)}")]
     counts = Counter(record.outcome for record in failed)
     names = [
-        f"{one.cell.model} / {one.cell.dataset} / seed {one.cell.seed} ({one.outcome})" for one in failed
+        f"{record.cell.model} / {record.cell.dataset} / seed {record.cell.seed} ({record.outcome})"
+        for record in failed
     ]
     kinds = ", ".join(f"{number} {outcome}" for outcome, number in sorted(counts.items()))
     return [Fact("Failed cells", f"{len(failed)} of {len(records)} ({kinds}): {'; '.join(names)}", True)]

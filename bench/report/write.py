@@ -104,7 +104,7 @@ def _fill(out: Path, report: Path) -> tuple[Contents, list[Path]]:
 def _write_tables(contents: Contents, folder: Path) -> list[Path]:
     tables = [table for section in contents.sections for table in section.tables]
     data_tables = [table for section in contents.sections for table in section.data_tables]
-    on_paper = [one for table in tables for one in pages(table)]
+    on_paper = [page_table for table in tables for page_table in pages(table)]
     return [
         *write_tables(tables, folder),
         *write_data_tables(data_tables, folder),

@@ -73,7 +73,7 @@ def _fitted_list(value: Any, default: list[Any] | tuple[Any, ...], *, bounded: b
     _require(isinstance(value, list | tuple) and len(value) > 0, "not a list such as [5, 10]")
     if not default:
         return value
-    return type(value)(_fitted(one, default[0], bounded=bounded) for one in value)
+    return type(value)(_fitted(item, default[0], bounded=bounded) for item in value)
 
 
 def _require(holds: bool, complaint: str) -> None:

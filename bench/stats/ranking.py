@@ -108,7 +108,7 @@ def paired_auroc_difference(
     codes = np.unique(subjects, return_inverse=True)[1]
     ranked = [
         [
-            [rank_pairs(seed[:, one], labels == one, codes) for one in np.unique(labels)]
+            [rank_pairs(seed[:, number], labels == number, codes) for number in np.unique(labels)]
             for seed in probability
         ]
         for probability in (first, second)

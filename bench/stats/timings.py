@@ -40,7 +40,7 @@ class Summary:
 def summarise(rounds: Rounds) -> Summary:
     """Summarise the timings of one model under one condition, in seconds; there is at least one round."""
     medians = np.array([np.median(runs) for runs in rounds])
-    runs = np.concatenate([np.asarray(one, dtype=float) for one in rounds])
+    runs = np.concatenate([np.asarray(times, dtype=float) for times in rounds])
     low, high = median_interval(medians.tolist()) or (None, None)
     first, third = np.quantile(runs, [0.25, 0.75])
     return Summary(

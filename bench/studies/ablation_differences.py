@@ -80,7 +80,7 @@ def _differences(out: Path, study: Study, full: Group | None, reduced: Group) ->
         pair = [_predictions(out, group, common) for group in (reduced, full)]
     except RecordError as error:
         pair, remarks = None, (*remarks, str(error))
-    if pair and not all(one.same_windows(pair[0][0]) for model in pair for one in model):
+    if pair and not all(prediction.same_windows(pair[0][0]) for model in pair for prediction in model):
         pair = None
         remarks = (*remarks, f"{reduced.model} and {OURS} were tested on different windows: no interval")
     return {metric: _difference(full, reduced, metric, pair, remarks) for metric in METRICS}
@@ -127,9 +127,9 @@ def _interval(
     # Seeded by names of the test part only: all variants and scores on the same draws.
     draws = draw_subjects(len(np.unique(subject)), named_generator(dataset), N_RESAMPLES)
     if metric in CONFUSION_SCORES:
-        predicted = (np.stack([one.predicted for one in model]) for model in (first, second))
+        predicted = (np.stack([seed.predicted for seed in model]) for model in (first, second))
         return paired_difference(PairedPredictions(label, subject, *predicted), metric, draws, LEVEL)
     if metric == "auroc":
-        mine, other = (np.stack([one.probability for one in model]) for model in (first, second))
+        mine, other = (np.stack([seed.probability for seed in model]) for model in (first, second))
         return paired_auroc_difference(label, subject, mine, other, draws, LEVEL)
     return None

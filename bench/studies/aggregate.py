@@ -128,7 +128,7 @@ def compare(records: Iterable[Record]) -> list[Comparison]:
         for changes, some in _by_changes(together)
     ]
     comparisons = []
-    for condition, some in sorted(found, key=lambda one: (one[0].dataset, one[0].recipe, one[0].changes)):
+    for condition, some in sorted(found, key=lambda item: (item[0].dataset, item[0].recipe, item[0].changes)):
         current = _current(some)
         models: dict[str, list[Record]] = defaultdict(list)
         for record in current:
@@ -145,7 +145,7 @@ def _by_changes(records: Sequence[Record]) -> list[tuple[dict[str, Any], list[Re
         changes = _given(record)
         given.setdefault(_as_text(changes), (changes, []))[1].append(record)
     groups: dict[tuple[int, ...], tuple[dict[str, Any], list[Record]]] = {}
-    for changes, own in sorted(given.values(), key=lambda one: len(one[0])):
+    for changes, own in sorted(given.values(), key=lambda item: len(item[0])):
         wanted = changes if any(_changes(record) for record in own) else {}
         members = [record for record in records if record in own or _fits(record, wanted)]
         groups.setdefault(tuple(map(id, members)), (wanted, members))

@@ -86,8 +86,8 @@ def _compare_cell(name: Key, before: list[Record], after: list[Record], spread: 
     right = [record for record in after if record.key not in keys]
     if len(left) == len(right) == 1:
         return [*lines, _other_key(label, left[0], right[0])]
-    lines.extend(Difference(label, "only in the first", f"key {one.key[:12]}", True) for one in left)
-    lines.extend(Difference(label, "only in the second", f"key {one.key[:12]}", True) for one in right)
+    lines.extend(Difference(label, "only in the first", f"key {record.key[:12]}", True) for record in left)
+    lines.extend(Difference(label, "only in the second", f"key {record.key[:12]}", True) for record in right)
     return lines
 
 
@@ -122,13 +122,12 @@ def _other_key(label: str, first: Record, second: Record) -> Difference:
 
 def environment_differences(first: Environment, second: Environment) -> list[str]:
     """Return what differs between two environments, as texts."""
-    one, two = _flat(first.model_dump()), _flat(second.model_dump())
-    return _changed(one, two)
+    return _changed(_flat(first.model_dump()), _flat(second.model_dump()))
 
 
 def _differences_of_place(first: Record, second: Record) -> list[str]:
     """Return what may make numbers of one key differ: environments, and a micro-batch halved for lack of memory."""
-    sizes = [{"micro-batch used": one.micro_batch_size_used} for one in (first, second)]
+    sizes = [{"micro-batch used": record.micro_batch_size_used} for record in (first, second)]
     return [*environment_differences(first.environment, second.environment), *_changed(*sizes)]
 
 
@@ -152,11 +151,11 @@ def _key_parts(record: Record) -> dict[str, Any]:
     )
 
 
-def _changed(one: Mapping[str, Any], two: Mapping[str, Any]) -> list[str]:
+def _changed(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[str]:
     return [
-        f"{name} {one.get(name, 'absent')} -> {two.get(name, 'absent')}"
-        for name in sorted(one.keys() | two.keys())
-        if one.get(name) != two.get(name)
+        f"{name} {first.get(name, 'absent')} -> {second.get(name, 'absent')}"
+        for name in sorted(first.keys() | second.keys())
+        if first.get(name) != second.get(name)
     ]
 
 

@@ -61,7 +61,7 @@ def _most_in_common(
     shared: set[frozenset[str]] = set()
     for own in has.values():
         shared |= {own, *(own & other for other in shared)}
-    choices = [(datasets, tuple(one for one in models if datasets <= has[one])) for datasets in shared]
+    choices = [(datasets, tuple(model for model in models if datasets <= has[model])) for datasets in shared]
     choices = [(datasets, found) for datasets, found in choices if datasets and len(found) > 1]
     if not choices:
         return (), ()

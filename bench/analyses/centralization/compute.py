@@ -164,7 +164,7 @@ def measure(signals: Signals, rng: np.random.Generator) -> tuple[Measure, ...]:
         *(_summary(choice, np.concatenate(of), signals.block, rng) for choice, of in of_windows.items()),
         *(_summary(choice, of, signals.block[first], rng) for choice, of in of_whole),
     ]
-    return tuple(one for one in found if one is not None)
+    return tuple(summary for summary in found if summary is not None)
 
 
 def run_dataset(name: str, root: Path, seed: int) -> CentralizationRecord:
@@ -254,14 +254,14 @@ def run_weather(root: Path, seed: int, n_times: int) -> CentralizationRecord:
 
 
 def _indices(unit: Unit, scalings: Mapping[Scaling, Moments]) -> Iterator[tuple[Choice, Floats]]:
-    for scaling, one in scalings.items():
+    for scaling, units in scalings.items():
         choice = Choice(index="sci", unit=unit, scaling=scaling, reading="as printed")
-        yield choice, spectral_centralization(one)
-    for scaling, one in scalings.items():
+        yield choice, spectral_centralization(units)
+    for scaling, units in scalings.items():
         # Standardising over the unit itself removes the mean already.
         has_mean = scaling != "standardised"
-        zero_mean = centred(one) if has_mean else one
-        transitions: dict[Reading, Floats] = {"as printed": printed_transition(one)}
+        zero_mean = centred(units) if has_mean else units
+        transitions: dict[Reading, Floats] = {"as printed": printed_transition(units)}
         if has_mean:
             transitions["mean removed"] = printed_transition(zero_mean)
         transitions["least squares"] = fitted_transition(zero_mean)

@@ -109,7 +109,7 @@ def _mean(unit: Moments) -> Floats:
 def _shifted(unit: Moments, by: Floats) -> Moments:
     """Return the moments of x - by; ``by`` is ``(n, n_channels)``."""
     total = unit.total - unit.n_times[:, None] * by
-    early, late = (one - unit.n_pairs[:, None] * by for one in (unit.early, unit.late))
+    early, late = (sums - unit.n_pairs[:, None] * by for sums in (unit.early, unit.late))
     pairs = unit.n_pairs[:, None, None] * _outer(by, by)
     return Moments(
         n_times=unit.n_times,

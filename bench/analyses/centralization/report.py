@@ -92,12 +92,12 @@ def closeness(records: Sequence[CentralizationRecord]) -> list[Closeness]:
         for record in records
         if record.kind != "simulated" and record.n_blocks >= FEW_BLOCKS
     }
-    printed = {one.dataset: one for one in published.centralization()}
-    medical = [name for name, one in printed.items() if one.domain == "medical"]
+    printed = {row.dataset: row for row in published.centralization()}
+    medical = [name for name, row in printed.items() if row.domain == "medical"]
     found = []
     for index in TITLES:
         for choice in choices(records, index):
-            values = {name: m.mean for name, one in real.items() if (m := one.measure(choice))}
+            values = {name: m.mean for name, record in real.items() if (m := record.measure(choice))}
             differences = {
                 name: value - getattr(printed[name], index)
                 for name, value in values.items()
@@ -115,7 +115,10 @@ def closeness(records: Sequence[CentralizationRecord]) -> list[Closeness]:
 
 def closest(found: Sequence[Closeness], index: Index) -> Closeness:
     """Return the choice of an index with the smallest mean absolute difference."""
-    return min((one for one in found if one.choice.index == index), key=lambda one: one.mean)
+    return min(
+        (near for near in found if near.choice.index == index),
+        key=lambda near: near.mean,
+    )
 
 
 @dataclass(frozen=True)
@@ -153,18 +156,18 @@ class Joint:
 
 def joint(found: Sequence[Closeness]) -> list[Joint]:
     """Return every dynamic choice with the spectral one of the same unit and scaling."""
-    spectral = {(one.choice.unit, one.choice.scaling): one for one in found if one.choice.index == "sci"}
+    spectral = {(near.choice.unit, near.choice.scaling): near for near in found if near.choice.index == "sci"}
     return [
-        Joint(spectral[one.choice.unit, one.choice.scaling], one)
-        for one in found
-        if one.choice.index == "dic" and (one.choice.unit, one.choice.scaling) in spectral
+        Joint(spectral[near.choice.unit, near.choice.scaling], near)
+        for near in found
+        if near.choice.index == "dic" and (near.choice.unit, near.choice.scaling) in spectral
     ]
 
 
 def centralization_table(records: Sequence[CentralizationRecord], found: Sequence[Closeness]) -> Table:
     """Return published and measured indices, a column a dataset."""
     notes = Footnotes()
-    printed = {one.dataset: one for one in published.centralization()}
+    printed = {row.dataset: row for row in published.centralization()}
     blocks = []
     for index, title in TITLES.items():
         quoted = [
@@ -192,12 +195,12 @@ def centralization_table(records: Sequence[CentralizationRecord], found: Sequenc
 
 def choices_table(records: Sequence[CentralizationRecord], found: Sequence[Closeness]) -> Table:
     """Return how far every choice is from the published numbers, of each index and of both by one script."""
-    datasets = list(dict.fromkeys(name for one in found for name in one.differences))
+    datasets = list(dict.fromkeys(name for near in found for name in near.differences))
     blocks = []
     for index, title in TITLES.items():
-        rows = [_closeness_row(one, datasets) for one in found if one.choice.index == index]
+        rows = [_closeness_row(near, datasets) for near in found if near.choice.index == index]
         blocks.append(Block(f"{title}, measured minus published", tuple(rows)))
-    of_both = tuple(_joint_row(one, datasets) for one in joint(found))
+    of_both = tuple(_joint_row(pair, datasets) for pair in joint(found))
     blocks.append(Block("both by one unit, scaling and reading: the larger difference of the two", of_both))
     names = ", ".join(map(short_name_of, datasets))
     return Table(
@@ -220,15 +223,15 @@ def short_name_of(dataset: str) -> str:
     return "Weather" if dataset == REFERENCE else short_name(dataset)
 
 
-def _closeness_row(one: Closeness, datasets: Sequence[str]) -> Row:
-    above = None if one.above is None else f"{one.above} of {one.n_medical}"
-    cells = (Cell(one.mean), Cell(one.largest), Cell(text=short_name_of(one.worst)), Cell(text=above))
-    return Row(one.choice.label, (*cells, *(Cell(one.differences.get(name)) for name in datasets)))
+def _closeness_row(near: Closeness, datasets: Sequence[str]) -> Row:
+    above = None if near.above is None else f"{near.above} of {near.n_medical}"
+    cells = (Cell(near.mean), Cell(near.largest), Cell(text=short_name_of(near.worst)), Cell(text=above))
+    return Row(near.choice.label, (*cells, *(Cell(near.differences.get(name)) for name in datasets)))
 
 
-def _joint_row(one: Joint, datasets: Sequence[str]) -> Row:
-    cells = (Cell(one.mean), Cell(one.largest), Cell(text=short_name_of(one.worst)), Cell(text=""))
-    return Row(one.dic.choice.label, (*cells, *(Cell(one.differences.get(name)) for name in datasets)))
+def _joint_row(pair: Joint, datasets: Sequence[str]) -> Row:
+    cells = (Cell(pair.mean), Cell(pair.largest), Cell(text=short_name_of(pair.worst)), Cell(text=""))
+    return Row(pair.dic.choice.label, (*cells, *(Cell(pair.differences.get(name)) for name in datasets)))
 
 
 def _cell(record: CentralizationRecord, choice: Choice, notes: Footnotes) -> Cell:
@@ -276,7 +279,7 @@ def _remarks(records: Sequence[CentralizationRecord]) -> tuple[str, ...]:
 
 
 def _few(records: Sequence[CentralizationRecord]) -> tuple[str, ...]:
-    printed = {one.dataset for one in published.centralization()}
+    printed = {row.dataset for row in published.centralization()}
     few = [
         short_name_of(record.dataset)
         for record in records
@@ -290,27 +293,27 @@ def _few(records: Sequence[CentralizationRecord]) -> tuple[str, ...]:
 def _verdict(found: Sequence[Closeness]) -> str:
     sentences = []
     for index, title in TITLES.items():
-        of_index = [one for one in found if one.choice.index == index]
+        of_index = [near for near in found if near.choice.index == index]
         best = closest(found, index)
         sentences.append(
             f"Closest to the published {title}: {best.choice.label} (mean difference {best.mean:.2f}, largest "
             f"{best.largest:.2f} on {short_name_of(best.worst)})."
         )
-        if best.largest > CLOSE and all(one.largest > CLOSE for one in of_index):
+        if best.largest > CLOSE and all(near.largest > CLOSE for near in of_index):
             sentences.append(f"No choice comes within {CLOSE:g} of every published {title}.")
-        known = [one for one in of_index if one.above is not None]
+        known = [near for near in of_index if near.above is not None]
         if known:
-            n_hold = sum(one.above == one.n_medical for one in known)
+            n_hold = sum(near.above == near.n_medical for near in known)
             sentences.append(
                 f"Every medical dataset here is above Weather in {title} under {n_hold} of {len(known)} choices."
             )
     of_both = joint(found)
     if of_both:
-        nearest = min(of_both, key=lambda one: one.mean)
+        nearest = min(of_both, key=lambda pair: pair.mean)
         sentences.append(
             f"Closest in both by one unit, scaling and reading: {nearest.dic.choice.label} (mean difference "
             f"{nearest.mean:.2f}, largest {nearest.largest:.2f} on {short_name_of(nearest.worst)})."
         )
-        if all(one.largest > CLOSE for one in of_both):
+        if all(pair.largest > CLOSE for pair in of_both):
             sentences.append(f"None comes within {CLOSE:g} of every published number.")
     return " ".join(sentences)

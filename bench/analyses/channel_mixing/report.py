@@ -64,7 +64,7 @@ class Line:
     @property
     def untrained_change(self) -> tuple[float, float | None] | None:
         """The same of the layer before training."""
-        return over_seeds([one.change_percent for one in self.untrained])
+        return over_seeds([seed.change_percent for seed in self.untrained])
 
     @property
     def known_changes(self) -> list[float]:

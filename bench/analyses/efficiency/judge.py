@@ -46,9 +46,9 @@ class EfficiencyJudge:
             "throughput": self._throughput,
         }
         self.panels = [
-            one
-            for one in found
-            if one.key.task.dataset == DATASET and one.key.preset == PRESET and OURS in one.records
+            panel
+            for panel in found
+            if panel.key.task.dataset == DATASET and panel.key.preset == PRESET and OURS in panel.records
         ]
 
     def __call__(self, claim: Claim) -> Ruling | None:

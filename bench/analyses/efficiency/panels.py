@@ -128,8 +128,10 @@ class Panel:
 
     def asked(self, model: str, mode: Mode, batch: int) -> Condition | None:
         """Return the newest timings of a workload, else why there are none; None where it was not asked for."""
-        found = [one for record in self.past(model) if (one := record.condition(mode, batch)) is not None]
-        return next((one for one in found if one.rounds), found[0] if found else None)
+        found = [
+            workload for record in self.past(model) if (workload := record.condition(mode, batch)) is not None
+        ]
+        return next((workload for workload in found if workload.rounds), found[0] if found else None)
 
     def condition(self, model: str, mode: Mode, batch: int) -> Condition | None:
         """Return a workload of a model that was timed, else None."""
@@ -138,7 +140,7 @@ class Panel:
 
     def half_width_asked(self, model: str, condition: Condition) -> float:
         """Return how well a workload's median was to be known, as a part of it."""
-        records = (one for one in self.past(model) if condition in one.conditions)
+        records = (record for record in self.past(model) if condition in record.conditions)
         return next(records, self.records[model]).half_width_asked
 
     def compared(self, model: str) -> Condition | None:
@@ -162,7 +164,9 @@ class Panel:
         for record in self.past(model):
             if record.session not in ours:
                 continue
-            slow, fast = (one.condition("inference", batch) for one in (record, ours[record.session]))
+            slow, fast = (
+                of_model.condition("inference", batch) for of_model in (record, ours[record.session])
+            )
             if slow and fast and slow.rounds and fast.rounds and slow.batch and fast.batch:
                 return speed_ratio(slow.rounds, fast.rounds, (slow.batch, fast.batch))
         return None
@@ -171,7 +175,7 @@ class Panel:
 def panels(records: Iterable[EfficiencyRecord]) -> list[Panel]:
     """Sort records into panels, and those by dataset, size, device, threads and torch."""
     found: dict[PanelKey, dict[str, list[EfficiencyRecord]]] = defaultdict(lambda: defaultdict(list))
-    for record in sorted(records, key=lambda one: one.session, reverse=True):
+    for record in sorted(records, key=lambda record: record.session, reverse=True):
         found[PanelKey.of(record)][record.model].append(record)
     keys = sorted(found, key=_order)
     return [_panel(key, found[key], number) for number, key in enumerate(keys, start=1)]
@@ -188,13 +192,14 @@ def _order(key: PanelKey) -> tuple[str | int, ...]:
 def _panel(key: PanelKey, found: dict[str, list[EfficiencyRecord]], number: int) -> Panel:
     newest = {name: found[name][0] for name in in_paper_order(found)}
     history = {
-        name: tuple(one for one in found[name] if _is_same_model(one, newest[name])) for name in newest
+        name: tuple(record for record in found[name] if _is_same_model(record, newest[name]))
+        for name in newest
     }
     return Panel(key, newest, history, number)
 
 
-def _is_same_model(one: EfficiencyRecord, other: EfficiencyRecord) -> bool:
-    return (one.revision, one.hyperparameters) == (other.revision, other.hyperparameters)
+def _is_same_model(first: EfficiencyRecord, other: EfficiencyRecord) -> bool:
+    return (first.revision, first.hyperparameters) == (other.revision, other.hyperparameters)
 
 
 def describe_panels(found: Sequence[Panel]) -> str:

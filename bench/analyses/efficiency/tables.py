@@ -95,7 +95,7 @@ def _latency_cells(panel: Panel, name: str, notes: Footnotes) -> tuple[Cell, Cel
         empty = Cell(note=_trouble(condition, notes))
         return empty, empty
     seconds = summarise(condition.rounds)
-    scale = [None if one is None else 1000 * one for one in (seconds.low, seconds.high)]
+    scale = [None if bound is None else 1000 * bound for bound in (seconds.low, seconds.high)]
     note = _noted(notes, _quality(panel, name, condition))
     return _cell(1000 * seconds.median, scale[0], scale[1], note=note), _cell(1000 * seconds.p95)
 
@@ -106,7 +106,7 @@ def _rate_cell(panel: Panel, name: str, mode: Mode, batch: int, notes: Footnotes
         return Cell(note=_trouble(condition, notes))
     seconds, n = summarise(condition.rounds), condition.batch
     # The slow end of the seconds is the low end of the rate.
-    low, high = (None if one is None else n / one for one in (seconds.high, seconds.low))
+    low, high = (None if bound is None else n / bound for bound in (seconds.high, seconds.low))
     note = _noted(notes, _smaller_batch(name, condition), _quality(panel, name, condition))
     return _cell(n / seconds.median, low, high, note=note)
 
@@ -185,7 +185,7 @@ def _ratio_cell(panel: Panel, name: str, notes: Footnotes) -> Cell:
 
 def _published_cells(name: str) -> tuple[Cell, Cell]:
     """Return the printed ratio and throughput; a range becomes its middle and half its length."""
-    rates = {one.model: one for one in published.efficiency() if one.quantity == "throughput"}
+    rates = {row.model: row for row in published.efficiency() if row.quantity == "throughput"}
     if name not in rates:
         return Cell(), Cell()
     ours, theirs = rates["medmamba"], rates[name]

@@ -42,7 +42,7 @@ class EmbeddingJudge:
 
 
 def _only_ours_separates(ours: EmbeddingRecord, theirs: EmbeddingRecord) -> Ruling | None:
-    gains = [_gain(one) for one in (ours, theirs)]
+    gains = [_gain(record) for record in (ours, theirs)]
     if gains[0] is None or gains[1] is None:
         return None
     shown = (

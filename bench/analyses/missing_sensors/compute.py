@@ -51,7 +51,7 @@ def numbers_missing(n_channels: int) -> list[int]:
             f"--datasets: a dataset of {n_channels} channel has none to spare; choose one of several channels"
         )
     spread = np.linspace(2, n_channels - 1, N_NUMBERS - 2).round().astype(int)
-    return sorted({0, 1, *(int(one) for one in spread if one < n_channels)})
+    return sorted({0, 1, *(int(number) for number in spread if number < n_channels)})
 
 
 def draw_missing(
@@ -174,16 +174,16 @@ def _groups(records: Sequence[Record]) -> list[list[Record]]:
 
 def _refuse_other_windows(first: Record, other: Record) -> None:
     """Refuse cells whose test windows differ, so that all are compared on the same."""
-    for what, one, two in (
+    for what, of_first, of_other in (
         ("fingerprint", first.data.fingerprint, other.data.fingerprint),
         ("normalisation", first.data.normalisation, other.data.normalisation),
         ("split", first.settings["data"]["split"], other.settings["data"]["split"]),
         ("split_seed", first.settings["data"]["split_seed"], other.settings["data"]["split_seed"]),
     ):
-        if one != two:
+        if of_first != of_other:
             raise DataError(
-                f"cells {first.key[:12]} and {other.key[:12]} were tested on different windows: {what} {one} and "
-                f"{two}; choose one kind with --recipe or use another --out"
+                f"cells {first.key[:12]} and {other.key[:12]} were tested on different windows: {what} {of_first} and "
+                f"{of_other}; choose one kind with --recipe or use another --out"
             )
 
 
@@ -220,7 +220,7 @@ def _command(group: Sequence[Record], sets: Sequence[str]) -> str:
     ]
     words = ["bench", "run", "--preset", settings["preset"]["name"], "--recipe", first.cell.recipe]
     words += ["--models", first.cell.model, "--datasets", first.cell.dataset]
-    words += ["--seeds", ",".join(str(one.cell.seed) for one in group), "--no-ablation"]
-    for one in [*own, *sets]:
-        words += ["--set", one]
+    words += ["--seeds", ",".join(str(record.cell.seed) for record in group), "--no-ablation"]
+    for setting in [*own, *sets]:
+        words += ["--set", setting]
     return f"{shlex.join(words)}, with the --data and --out of the others"

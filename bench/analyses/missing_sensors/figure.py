@@ -35,7 +35,7 @@ def _draw_group(
 ) -> None:
     colour = _COLOURS[number % len(_COLOURS)]
     over = [over_seeds([100 * cell.with_missing(n) for cell in group.cells]) for n in record.numbers]
-    known = [(n, one[0], one[1] or 0.0) for n, one in zip(record.numbers, over, strict=True) if one]
+    known = [(n, score[0], score[1] or 0.0) for n, score in zip(record.numbers, over, strict=True) if score]
     positions, means, deviations = zip(*known, strict=True)
     axes.plot(
         positions,

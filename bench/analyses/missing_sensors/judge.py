@@ -34,7 +34,7 @@ class MissingSensorsJudge:
                 gains.extend(known.values())
                 shown = ", ".join(f"{gain:+.1f} without {number}" for number, gain in known.items())
                 texts.append(f"{short_name(record.dataset)}: {shown or 'no seed in common'}")
-                void |= {one.about.void for one in (first, second)} - {""}
+                void |= {group.about.void for group in (first, second)} - {""}
         if not gains:
             return None
         evidence = f"points of F1 that dropout gains with channels missing: {'; '.join(texts)}"

@@ -35,7 +35,7 @@ class CellRobustness(FrozenModel):
 
     def with_missing(self, n_missing: int) -> float:
         """Return the mean over draws with so many channels missing."""
-        return next(one.mean for one in self.random if one.n_missing == n_missing)
+        return next(loss.mean for loss in self.random if loss.n_missing == n_missing)
 
 
 class GroupRobustness(FrozenModel):
@@ -54,8 +54,8 @@ class GroupRobustness(FrozenModel):
         """Tell whether the cells of both differ in channel dropout and in nothing else."""
         same = self.about.model == other.about.model and self.about.recipe == other.about.recipe
         mine, others = (
-            {name: value for name, value in one.hyperparameters.items() if name != "channel_dropout"}
-            for one in (self, other)
+            {name: value for name, value in group.hyperparameters.items() if name != "channel_dropout"}
+            for group in (self, other)
         )
         return same and self.about.changes == other.about.changes and mine == others
 

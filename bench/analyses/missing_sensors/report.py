@@ -188,11 +188,11 @@ def _conditions(record: MissingSensorsRecord) -> str:
 
 def _condition(record: MissingSensorsRecord, group: GroupRobustness) -> str:
     """Say recipe, changed settings and the hyperparameters in which groups of the model differ, dropout left out."""
-    same_model = [one.hyperparameters for one in record.groups if one.about.model == group.about.model]
+    same_model = [other.hyperparameters for other in record.groups if other.about.model == group.about.model]
     own = [
         f"{name}={value}"
         for name, value in sorted(group.hyperparameters.items())
-        if name != "channel_dropout" and any(one.get(name) != value for one in same_model)
+        if name != "channel_dropout" and any(others.get(name) != value for others in same_model)
     ]
     changed = ", ".join(text for text in (group.about.changes, *own) if text)
     return f"recipe {group.about.recipe}{f', changed: {changed}' if changed else ''}"

@@ -106,12 +106,12 @@ def measure_cell(model: MedMamba, part: Part, seed: int, batch_size: int) -> Sca
     branches = []
     for number, scale in enumerate(model.scales):
         transfer = response(stem_kernels(_stem(scale)), n_fft)
-        alone = [one == number for one in range(n_branches)]
+        alone = [branch == number for branch in range(n_branches)]
         branches.append(
             BranchCell(
                 gain=tuple(relative_gain(transfer)),
                 energy=tuple(output_energy(transfer, mixed)),
-                f1_without=f1_with(model, vectors, [not one for one in alone], labels),
+                f1_without=f1_with(model, vectors, [not kept for kept in alone], labels),
                 f1_alone=f1_with(model, vectors, alone, labels),
             )
         )
@@ -187,4 +187,4 @@ def _stem(scale: nn.Module) -> PatchEmbedding:
 
 
 def _is_eeg(facts: DatasetFacts) -> bool:
-    return any(one.dataset == facts.name and one.modality == "EEG" for one in published.dataset_summary())
+    return any(row.dataset == facts.name and row.modality == "EEG" for row in published.dataset_summary())

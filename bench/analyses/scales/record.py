@@ -57,7 +57,11 @@ class Band(FrozenModel):
         return sum(inside) / len(inside) if inside else None
 
     def _inside(self, values: Sequence[float], hz: Sequence[float]) -> list[float]:
-        return [value for value, one in zip(values, hz, strict=True) if self.low_hz <= one < self.high_hz]
+        return [
+            value
+            for value, frequency in zip(values, hz, strict=True)
+            if self.low_hz <= frequency < self.high_hz
+        ]
 
 
 class ScalesRecord(AnalysisRecord):

@@ -42,7 +42,7 @@ def gain_table(record: ScalesRecord) -> Table:
         facts = [f"{1000 * stride / rate:.4g} ms", f"{rate / stride:.3g} Hz", f"{rate / stride / 2:.3g} Hz"]
         cells = [Cell(text=text) for text in facts]
         cells += [
-            _over_cells(record, number, lambda one, b=band: b.mean(one.gain, record.frequencies_hz))
+            _over_cells(record, number, lambda branch, b=band: b.mean(branch.gain, record.frequencies_hz))
             for band in record.bands
         ]
         cells.append(Cell(text=preferred(record, number) or "none"))
@@ -68,7 +68,7 @@ def energy_table(record: ScalesRecord) -> Table:
         Row(
             f"stride {stride}",
             tuple(
-                _over_cells(record, number, lambda one, b=band: 100 * b.total(one.energy, record.frequencies_hz))
+                _over_cells(record, number, lambda branch, b=band: 100 * b.total(branch.energy, record.frequencies_hz))
                 for band in record.bands
             ),
         )
@@ -94,7 +94,7 @@ def worth_table(record: ScalesRecord) -> Table:
     for title, value in (("without", _without), ("only", _alone)):
         for number, stride in enumerate(record.strides):
             values = [100 * value(cell.branches[number]) for cell in record.cells]
-            losses = [one - 100 * cell.f1 for one, cell in zip(values, record.cells, strict=True)]
+            losses = [percent - 100 * cell.f1 for percent, cell in zip(values, record.cells, strict=True)]
             rows.append(Row(f"{title} stride {stride}", (_over(values), _over(losses))))
     guesses = (
         ("most frequent class", majority_scores(record.windows_per_class)["f1"]),
@@ -177,12 +177,12 @@ def verdict(record: ScalesRecord) -> str:
     )
 
 
-def _without(one: BranchCell) -> float:
-    return one.f1_without
+def _without(branch: BranchCell) -> float:
+    return branch.f1_without
 
 
-def _alone(one: BranchCell) -> float:
-    return one.f1_alone
+def _alone(branch: BranchCell) -> float:
+    return branch.f1_alone
 
 
 def _over_cells(record: ScalesRecord, number: int, value: Callable[[BranchCell], float | None]) -> Cell:

@@ -54,7 +54,7 @@ class ScalingJudge:
     def _slower_but_linear(self) -> Ruling | None:
         """Look for models that the paper prints as slower than MedMamba although their cost is linear, too."""
         speeds: dict[str, Any] = {
-            one.model: one for one in published.efficiency() if one.quantity == "throughput"
+            row.model: row for row in published.efficiency() if row.quantity == "throughput"
         }
         slower = [name for name, speed in speeds.items() if speed.high < speeds[OURS].low]
         found = {name: self.exponents[name] for name in slower if name in self.exponents}

@@ -26,13 +26,13 @@ class TheoryJudge:
         """Return the verdict, or None where nothing was checked."""
         wanted = claim.about["checks"]
         found = [check for check in self.checks if check.number in wanted and check.verdict != "not checked"]
-        if {one.number for one in found} != set(wanted):
+        if {check.number for check in found} != set(wanted):
             return None
-        decisive = [one for one in found if not one.void]
-        if {one.number for one in decisive} != set(wanted):
-            void = sorted({one.void for one in found if one.void})
+        decisive = [check for check in found if not check.void]
+        if {check.number for check in decisive} != set(wanted):
+            void = sorted({check.void for check in found if check.void})
             return void_ruling(_told(found), "; ".join(void))
-        return comparison_ruling(all(one.verdict == "holds" for one in decisive), _told(decisive))
+        return comparison_ruling(all(check.verdict == "holds" for check in decisive), _told(decisive))
 
 
 def _told(checks: Sequence[Check]) -> str:

@@ -61,8 +61,8 @@ def tally_trained(
 ) -> Tally:
     """Count over the Jacobians ``(n, C, C)`` of each seed, all bases and all dimensions of the subspace."""
     counts = [
-        falls_as_claimed(one, points, basis, r)
-        for one in found
+        falls_as_claimed(jacobians, points, basis, r)
+        for jacobians in found
         for basis in bases.values()
         for r in range(1, len(basis))
     ]
@@ -91,11 +91,14 @@ def check_implication(trained: Mapping[str, Tally], generator: np.random.Generat
         counts.append(falls_as_claimed(np.broadcast_to(matrix, (N_POINTS, *matrix.shape)), points, basis, r))
     n_constructed, n_trained = (
         sum(count.n_premise for count in counts),
-        sum(one.n_premise for one in trained.values()),
+        sum(tally.n_premise for tally in trained.values()),
     )
     n = n_constructed + n_trained
     lower = sum(count.n_lower for count in (*counts, *trained.values()))
-    met = ", ".join(f"{name} {one.n_premise:,}" for name, one in trained.items() if one.n_premise) or "none"
+    met = (
+        ", ".join(f"{name} {tally.n_premise:,}" for name, tally in trained.items() if tally.n_premise)
+        or "none"
+    )
     return Check(
         number="1b",
         about="the implication",

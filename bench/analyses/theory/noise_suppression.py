@@ -163,10 +163,10 @@ def best_subspace(found: Sequence[NDArray[np.float64]], bases: Mapping[str, NDAr
     candidates = []
     for kind, basis in bases.items():
         for r in range(1, len(basis)):
-            at = [constants(one, basis, r) for one in found]
-            gamma = float(np.median([one.gamma for one in at]))
-            floor = float(np.median([one.floor for one in at]))
-            share = min(float(one.premise.mean()) for one in at)
+            at = [constants(of_seed, basis, r) for of_seed in found]
+            gamma = float(np.median([of_seed.gamma for of_seed in at]))
+            floor = float(np.median([of_seed.floor for of_seed in at]))
+            share = min(float(of_seed.premise.mean()) for of_seed in at)
             candidates.append(Best(kind, r, share, gamma, floor))
     return max(candidates, key=lambda candidate: (candidate.share, candidate.floor - candidate.gamma))
 
@@ -187,9 +187,13 @@ def check_noise_suppression(
     ``found`` are the Jacobians ``(n, C, C)`` of each seed at ``points`` ``(n, C)``; there are two channels at least.
     """
     best = best_subspace(found, bases)
-    least_gamma = min(float(constants(one, bases[kind], 1).gamma.min()) for one in found for kind in bases)
+    least_gamma = min(
+        float(constants(of_seed, bases[kind], 1).gamma.min()) for of_seed in found for kind in bases
+    )
     falls = {
-        kind: np.array([[ratio_falls(one, points, basis, r).mean() for r in _ranks(basis)] for one in found])
+        kind: np.array(
+            [[ratio_falls(of_seed, points, basis, r).mean() for r in _ranks(basis)] for of_seed in found]
+        )
         for kind, basis in bases.items()
     }
     lowest, highest = (float(edge([edge(shares) for shares in falls.values()])) for edge in (np.min, np.max))
@@ -250,13 +254,13 @@ def _curves(
     """Return gamma and 1 - epsilon (median and quartiles over points and seeds) and the shares, over r."""
     curves, shares = [], []
     for kind, basis in bases.items():
-        over = [[constants(one, basis, r) for one in found] for r in _ranks(basis)]
+        over = [[constants(of_seed, basis, r) for of_seed in found] for r in _ranks(basis)]
         x = tuple(map(float, _ranks(basis)))
         for name, label in (("gamma", "gamma"), ("floor", "1 - epsilon")):
-            values = [np.concatenate([getattr(one, name) for one in at]) for at in over]
+            values = [np.concatenate([getattr(of_seed, name) for of_seed in at]) for at in over]
             low, middle, high = (tuple(float(np.quantile(v, q)) for v in values) for q in (0.25, 0.5, 0.75))
             curves.append(Curve(panel=f"U from class {kind}", label=label, x=x, y=middle, low=low, high=high))
-        premise = tuple(float(np.mean([one.premise.mean() for one in at])) for at in over)
+        premise = tuple(float(np.mean([of_seed.premise.mean() for of_seed in at])) for at in over)
         falling = tuple(map(float, falls[kind].mean(axis=0)))
         for y, label in ((premise, "premise"), (falling, "ratio falls")):
             shares.append(Curve(panel="share of points", label=f"{label}, {kind}", x=x, y=y))

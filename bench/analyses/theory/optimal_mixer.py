@@ -196,10 +196,10 @@ def _check(
     number: str, about: str, objective: Objective, problems: Sequence[Problem], generator: torch.Generator
 ) -> Check:
     found = [compare(problem, objective, generator) for problem in problems]
-    worst = max(found, key=lambda one: one.beaten_by)
-    off = max(float(np.abs(one.closed - one.formula).max()) for one in found)
-    reached = max(float((one.closed - one.gradient).max()) for one in found)
-    n_beaten = sum(one.beaten_by > TOLERANCE for one in found)
+    worst = max(found, key=lambda comparison: comparison.beaten_by)
+    off = max(float(np.abs(comparison.closed - comparison.formula).max()) for comparison in found)
+    reached = max(float((comparison.closed - comparison.gradient).max()) for comparison in found)
+    n_beaten = sum(comparison.beaten_by > TOLERANCE for comparison in found)
     by = f", by up to {worst.beaten_by:.2g} nats ({worst.problem})" if n_beaten else ""
     return Check(
         number=number,

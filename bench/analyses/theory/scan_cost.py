@@ -145,10 +145,10 @@ def _curves(counted: NDArray[np.floating], per_unit: float) -> tuple[Curve, ...]
     exact = [formula_cost(length, D_INNER, D_STATE) for length in LENGTHS]
     lines = {
         "counted": list(counted),
-        f"{per_unit:.2f} x sum of L_m D N": [per_unit * one for one in exact],
-        f"{per_unit:.2f} x L D N sum of 1/s": [per_unit * one for one in bound],
+        f"{per_unit:.2f} x sum of L_m D N": [per_unit * n_steps for n_steps in exact],
+        f"{per_unit:.2f} x L D N sum of 1/s": [per_unit * n_steps for n_steps in bound],
     }
     return tuple(
-        Curve(panel=panel, label=label, x=x, y=tuple(one / 1e6 for one in map(float, y)))
+        Curve(panel=panel, label=label, x=x, y=tuple(operations / 1e6 for operations in map(float, y)))
         for label, y in lines.items()
     )

@@ -259,7 +259,7 @@ def _check_causal() -> Check:
         on=f"forward-only cores of {', '.join(map(str, depths))} layers as published, random weights",
         result=f"its output depends on {', '.join(map(str, seen))} tokens ahead",
         verdict=verdict(max(seen) == 0),
-        values={f"tokens_ahead_{depth}_layers": one for depth, one in zip(depths, seen, strict=True)},
+        values={f"tokens_ahead_{depth}_layers": n_ahead for depth, n_ahead in zip(depths, seen, strict=True)},
     )
 
 

@@ -107,5 +107,5 @@ def _measured(group: Group, metric: str) -> Bar | None:
 
 
 def _printed(model: str) -> list[Bar | None]:
-    printed = {one.metric: (one.mean, one.std) for one in published.ablation() if one.variant == model}
+    printed = {row.metric: (row.mean, row.std) for row in published.ablation() if row.variant == model}
     return [printed.get(metric) for metric in published.METRICS]

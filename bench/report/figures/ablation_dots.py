@@ -28,7 +28,7 @@ def ablation_figure(ablation: Ablation, name: str) -> Figure | None:
     rows = {
         variant: [found[metric] for metric in METRICS]
         for variant, found in ablation.differences.items()
-        if any(one.mean is not None for one in found.values())
+        if any(difference.mean is not None for difference in found.values())
     }
     if not rows:
         return None
@@ -64,14 +64,18 @@ def draw_axes(rows: Rows, axes: "Axes") -> None:
     for number, (variant, found) in enumerate(rows.items()):
         shift = 0.24 * (number - (len(rows) - 1) / 2)
         colour = _COLOURS[number % len(_COLOURS)]
-        known = [(line + shift, one, one.mean) for line, one in enumerate(found) if one.mean is not None]
+        known = [
+            (line + shift, difference, difference.mean)
+            for line, difference in enumerate(found)
+            if difference.mean is not None
+        ]
         axes.plot(
             [mean for _, _, mean in known], [line for line, _, _ in known], _FORMS[number % len(_FORMS)],
             color=colour, label=variant,
         )  # fmt: skip
-        for line, one, _ in known:
-            if one.low is not None and one.high is not None:
-                axes.plot([one.low, one.high], [line, line], color=colour, linewidth=1)
+        for line, difference, _ in known:
+            if difference.low is not None and difference.high is not None:
+                axes.plot([difference.low, difference.high], [line, line], color=colour, linewidth=1)
     axes.set_yticks(range(len(METRICS)), METRICS.values())
     axes.set_ylim(len(METRICS) - 0.4, -0.6)
     axes.set_xlabel("reduced minus full model (percentage points)")

@@ -83,6 +83,6 @@ def draw(data: Mapping[str, Reliability], shown: Sequence[str]) -> "matplotlib.f
     return figure
 
 
-def _filled(one: Reliability, field: str) -> np.ndarray:
+def _filled(reliability: Reliability, field: str) -> np.ndarray:
     """Return a field of the bins that have windows, in percent."""
-    return 100 * getattr(one, field)[one.share > 0]
+    return 100 * getattr(reliability, field)[reliability.share > 0]

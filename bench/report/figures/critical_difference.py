@@ -49,7 +49,7 @@ def diagram(suite: Suite, metric: str) -> Diagram | None:
     critical = nemenyi_critical_difference(n_models, n_datasets, ALPHA)
     groups = indistinct_groups(ranks[order], critical)
     return Diagram(
-        tuple(scores.models[one] for one in order),
+        tuple(scores.models[number] for number in order),
         ranks[order],
         n_datasets,
         critical,

@@ -105,9 +105,14 @@ def draw_panel(panel: Panel, axes: "Axes") -> None:
         axes.axvline(value, color=style.INK, linestyle=line, linewidth=0.9, label=label)
     rows = list(enumerate(panel.dots))
     for label, marker, colour, chosen in (
-        ("MedMamba", "o", style.OURS, [one for one in rows if one[1].complete and one[1].model == OURS]),
-        ("measured", "o", style.INK, [one for one in rows if one[1].complete and one[1].model != OURS]),
-        ("seeds missing", "x", style.INK, [one for one in rows if not one[1].complete]),
+        (
+            "MedMamba",
+            "o",
+            style.OURS,
+            [(row, dot) for row, dot in rows if dot.complete and dot.model == OURS],
+        ),
+        ("measured", "o", style.INK, [(row, dot) for row, dot in rows if dot.complete and dot.model != OURS]),
+        ("seeds missing", "x", style.INK, [(row, dot) for row, dot in rows if not dot.complete]),
     ):
         if chosen:
             _draw_measured(chosen, axes, label, marker, colour)

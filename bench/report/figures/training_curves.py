@@ -109,13 +109,13 @@ def draw(data: Mapping[str, Curves]) -> "matplotlib.figure.Figure":
     for axis in axes[len(data) :]:
         axis.remove()
     scale = _scale(data)
-    for number, ((title, found), one) in enumerate(zip(data.items(), axes, strict=False)):
+    for number, ((title, found), axis) in enumerate(zip(data.items(), axes, strict=False)):
         is_lowest, is_first = number >= len(data) - n_columns, number % n_columns == 0
-        _draw_scale(scale, one, with_epochs=is_lowest, with_losses=is_first)
-        draw_panel(found, one)
-        one.set_title(title, y=1.0)
+        _draw_scale(scale, axis, with_epochs=is_lowest, with_losses=is_first)
+        draw_panel(found, axis)
+        axis.set_title(title, y=1.0)
         if number % n_columns == n_columns - 1 or number == len(data) - 1:
-            _draw_scale_of_scores(one)
+            _draw_scale_of_scores(axis)
     handles = axes[0].get_legend_handles_labels()[0]
     figure.legend(handles=handles, loc="lower center", ncols=len(handles))
     return figure

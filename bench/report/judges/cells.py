@@ -99,11 +99,13 @@ class CellJudge:
         return comparison_ruling(all(lower), f"measured lower in {sum(lower)} of {len(lower)} scores")
 
     def _hardest(self, dataset: str, metrics: Sequence[str]) -> Ruling | None:
-        others = [one.dataset for one in published.dataset_summary() if one.dataset != dataset]
+        others = [row.dataset for row in published.dataset_summary() if row.dataset != dataset]
         rulings = [self._harder(dataset, other, metrics) for other in others]
         if any(ruling is None for ruling in rulings):
             return None
-        failed = [other for other, one in zip(others, rulings, strict=True) if one and not _holds(one)]
+        failed = [
+            other for other, ruling in zip(others, rulings, strict=True) if ruling and not _holds(ruling)
+        ]
         evidence = (
             f"not lower for every model than {', '.join(failed)}" if failed else "lowest for every model"
         )

@@ -102,7 +102,7 @@ class DataJudge:
 
     def _everywhere(self, what: str, holds: Callable[[Study], bool]) -> Ruling | None:
         """Rule on what has to hold for each dataset of the paper."""
-        names = [one.dataset for one in published.dataset_summary()]
+        names = [row.dataset for row in published.dataset_summary()]
         studies = [self.studies[name] for name in names if name in self.studies]
         if len(studies) < len(names):
             return None

@@ -112,7 +112,7 @@ class SetupJudge:
 
 def _tests_the_best(record: Record) -> bool:
     """Tell whether the tested epoch has the highest validation F1 of the history."""
-    by_epoch = {one.epoch: one.val_f1 for one in record.history}
+    by_epoch = {epoch.epoch: epoch.val_f1 for epoch in record.history}
     return by_epoch.get(record.best_epoch or 0) == max(by_epoch.values(), default=None)
 
 

@@ -22,9 +22,11 @@ def main_results(study: Study, name: str) -> Table:
     notes = Footnotes()
     complete = [group for model, group in study.groups.items() if study.is_complete(model)]
     partial = [group for model, group in study.groups.items() if not study.is_complete(model)]
-    blocks = [Block("measured", mark_best(tuple(Row(one.model, score_cells(one)) for one in complete)))]
+    blocks = [Block("measured", mark_best(tuple(Row(group.model, score_cells(group)) for group in complete)))]
     if partial:
-        rows = tuple(Row(one.model, score_cells(one, notes.number(study.gap(one.model)))) for one in partial)
+        rows = tuple(
+            Row(group.model, score_cells(group, notes.number(study.gap(group.model)))) for group in partial
+        )
         blocks.append(Block("measured on fewer seeds: not to be compared", rows))
     blocks.append(Block("chance on this test split", chance_rows(study.record)))
     printed = tuple(row for model in study.groups if (row := _published_row(study.dataset, model, notes)))

@@ -30,18 +30,18 @@ def dataset_summary(suite: Suite, name: str) -> Table:
     """Return subjects, windows and classes of each dataset as split, beside the paper's counts."""
     notes = Footnotes()
     measured = tuple(Row(study.label, _dataset_cells(study, notes)) for study in suite.studies)
-    by_name = {one.dataset: one for one in published.dataset_summary()}
+    by_name = {row.dataset: row for row in published.dataset_summary()}
     printed = tuple(
         Row(
-            short_name(one.dataset),
+            short_name(row.dataset),
             (
-                *_counts(one.n_subjects, one.n_windows, one.n_classes, one.n_channels, one.n_times),
+                *_counts(row.n_subjects, row.n_windows, row.n_classes, row.n_channels, row.n_times),
                 *(_BLANK,) * 4,
-                Cell(text=one.modality),
+                Cell(text=row.modality),
             ),
         )
         for study in suite.studies
-        if (one := by_name.get(study.dataset)) is not None
+        if (row := by_name.get(study.dataset)) is not None
     )
     kinds = sorted({study.record.data.kind for study in suite.studies})
     return Table(
@@ -76,7 +76,7 @@ def _dataset_cells(study: Study, notes: Footnotes) -> tuple[Cell, ...]:
     n_subjects, n_windows = sum(part.n_subjects for part in parts), sum(part.n_windows for part in parts)
     found = (n_subjects, n_windows, len(data.class_names), data.n_channels, data.n_times)
     cells = list(_counts(*found, *(part.n_windows for part in parts), parts[2].n_subjects))
-    printed = next((one for one in published.dataset_summary() if one.dataset == study.dataset), None)
+    printed = next((row for row in published.dataset_summary() if row.dataset == study.dataset), None)
     if printed:
         expected = (
             printed.n_subjects,
@@ -99,7 +99,7 @@ def model_configuration(suite: Suite, name: str) -> Table | None:
     if not studies:
         return None
     notes = Footnotes()
-    printed = {one.dataset: one for one in published.model_configuration()}
+    printed = {row.dataset: row for row in published.model_configuration()}
     measured, paper = [], []
     for title, field in _HYPERPARAMETERS.items():
         cells, quoted = [], []
