@@ -1,4 +1,4 @@
-"""Published against measured centralization: a line a dataset, a mark a reading of the paper."""
+"""Published against measured centralization: one line per dataset, one mark per reading of the paper."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -100,7 +100,7 @@ def _set_log_axis(axes: "Axes") -> None:
 
 
 def _look(choice: Choice) -> dict[str, Any]:
-    """Return the mark: form tells the unit, filling the scaling, colour the reading."""
+    """Return the mark of a choice: its form shows the unit, its filling the scaling, its colour the reading."""
     colour = COLOURS[choice.reading]
     look = {"marker": MARKERS[choice.unit], "color": colour, "markersize": 4.5}
     return (

@@ -24,7 +24,7 @@ def judges(records: Sequence[CentralizationRecord], _suite: Suite | None) -> dic
 
 
 class CentralizationJudge:
-    """Rules on indices of single datasets and on whether medical signals are more centralized; by whole data only."""
+    """Judges indices of single datasets, and whether medical signals are more centralized; only whole data decide."""
 
     def __init__(self, records: Sequence[CentralizationRecord]) -> None:
         self.records = {record.dataset: record for record in records}
@@ -52,7 +52,7 @@ class CentralizationJudge:
         return unless_void(Ruling(by_distance(off, HALF_DIGIT, CLOSE), evidence), void)
 
     def _by_one_reading(self, index: Index) -> str:
-        """Say how many printed cells of an index the reading that fits most gives: each cell alone may take another."""
+        """Return how many printed values of an index the best single reading gives; each value alone may fit another reading."""
         printed = {row.dataset: getattr(row, index) for row in published.centralization()}
         given: Counter[str] = Counter()
         for name in printed.keys() & self.records.keys():
@@ -65,9 +65,9 @@ class CentralizationJudge:
         )
 
     def _comparison(self, reference: str, ours: _Number, others: _Number) -> Ruling | None:
-        """Hold that every medical dataset is above the reference in both indices, each under some reading.
+        """Test whether every medical dataset is above the reference in both indices, each under some reading.
 
-        ``ours`` and ``others`` say by which number of the medical datasets and of the reference.
+        ``ours`` and ``others`` name the compared number of the medical datasets and of the reference.
         """
         medical = [row.dataset for row in published.centralization() if row.domain == "medical"]
         if reference not in self.records or not set(medical) & self.records.keys():

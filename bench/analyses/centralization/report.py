@@ -17,17 +17,17 @@ from bench.render.table import Block, Cell, Footnotes, Row, Table
 ORDER = ("adftd", "apava", "ptb", "ptb-xl", "uci-har", "sleep-edf", "weather")
 REFERENCE = "weather"
 FEW_BLOCKS = 10
-"""A dataset of fewer subjects (an excerpt) is shown, but says nothing on what the paper did."""
+"""A dataset of fewer subjects (an excerpt) is shown, but not compared with the paper."""
 
 CLOSE = 0.05
-"""Ours: the published numbers have two decimals; excerpts and other hands cannot agree to the last of them."""
+"""Our choice: published numbers have two decimals, and another preparation cannot match the last digit."""
 
 TITLES: dict[Index, str] = {"sci": "SCI", "dic": "DIC"}
 
 
 @dataclass(frozen=True)
 class Closeness:
-    """How far a choice is from the published numbers, over the datasets that can tell (see `closeness`).
+    """How far a choice is from the published numbers, over the datasets that `closeness` compares.
 
     ``above`` of ``n_medical`` datasets are above Weather, None where Weather was not measured.
     """
@@ -86,7 +86,7 @@ def choices(records: Sequence[CentralizationRecord], index: Index) -> list[Choic
 
 
 def closeness(records: Sequence[CentralizationRecord]) -> list[Closeness]:
-    """Compare every choice with the published numbers, on real data of enough subjects; none where there is none."""
+    """Compare every choice with the published numbers, on real data of at least `FEW_BLOCKS` subjects."""
     real = {
         record.dataset: record
         for record in records
@@ -123,14 +123,14 @@ def closest(found: Sequence[Closeness], index: Index) -> Closeness:
 
 @dataclass(frozen=True)
 class Joint:
-    """One unit, scaling and reading for both indices, as one script has them: a dynamic choice and its spectral one."""
+    """A dynamic and a spectral choice of the same unit and scaling, as a single script would compute both indices."""
 
     sci: Closeness
     dic: Closeness
 
     @property
     def differences(self) -> dict[str, float]:
-        """The larger of both absolute differences of each dataset."""
+        """The larger of the two absolute differences of each dataset."""
         both = self.sci.differences.keys() & self.dic.differences.keys()
         return {
             name: max(abs(self.sci.differences[name]), abs(self.dic.differences[name]))
@@ -155,7 +155,7 @@ class Joint:
 
 
 def joint(found: Sequence[Closeness]) -> list[Joint]:
-    """Return every dynamic choice with the spectral one of the same unit and scaling."""
+    """Return every dynamic choice with the spectral choice of the same unit and scaling."""
     spectral = {(near.choice.unit, near.choice.scaling): near for near in found if near.choice.index == "sci"}
     return [
         Joint(spectral[near.choice.unit, near.choice.scaling], near)
@@ -165,7 +165,7 @@ def joint(found: Sequence[Closeness]) -> list[Joint]:
 
 
 def centralization_table(records: Sequence[CentralizationRecord], found: Sequence[Closeness]) -> Table:
-    """Return published and measured indices, a column a dataset."""
+    """Return published and measured indices, one column per dataset."""
     notes = Footnotes()
     printed = {row.dataset: row for row in published.centralization()}
     blocks = []
@@ -194,7 +194,7 @@ def centralization_table(records: Sequence[CentralizationRecord], found: Sequenc
 
 
 def choices_table(records: Sequence[CentralizationRecord], found: Sequence[Closeness]) -> Table:
-    """Return how far every choice is from the published numbers, of each index and of both by one script."""
+    """Return how far every choice is from the published numbers, for each index and for both together."""
     datasets = list(dict.fromkeys(name for near in found for name in near.differences))
     blocks = []
     for index, title in TITLES.items():
@@ -219,7 +219,7 @@ def choices_table(records: Sequence[CentralizationRecord], found: Sequence[Close
 
 
 def short_name_of(dataset: str) -> str:
-    """Return how tables call a dataset."""
+    """Return the name of a dataset in tables."""
     return "Weather" if dataset == REFERENCE else short_name(dataset)
 
 
@@ -273,7 +273,7 @@ def _conditions(records: Sequence[CentralizationRecord]) -> str:
 
 
 def _remarks(records: Sequence[CentralizationRecord]) -> tuple[str, ...]:
-    """Return what was remarked when the data were measured; the table says of one channel itself."""
+    """Return the remarks made when the data were measured; the table itself notes datasets of one channel."""
     remarks = [f"{short_name_of(r.dataset)}: {', '.join(r.remarks)}" for r in records if r.remarks]
     return (*remarks, *_few(records))
 

@@ -35,7 +35,7 @@ from bench.train.seeding import seed_default_generators
 
 BATCH = 256
 CONSTANT_BELOW = 1e-6
-"""A channel whose deviation is at most this part of its largest size in a window is constant: the rest is rounding."""
+"""A channel whose deviation is at most this fraction of its largest magnitude in a window counts as constant."""
 
 
 def window_correlations(windows: NDArray[np.floating]) -> NDArray[np.float64]:
@@ -67,7 +67,7 @@ def mean_of_pairs(matrix: NDArray[np.float64]) -> float | None:
 
 
 def frobenius_distance(first: NDArray[np.float64], second: NDArray[np.float64]) -> float | None:
-    """Return the Frobenius norm of the difference, over the entries that both have."""
+    """Return the Frobenius norm of the difference, over the entries defined in both matrices."""
     difference = first - second
     known = difference[np.isfinite(difference)]
     return float(np.sqrt((known**2).sum())) if len(known) else None
@@ -158,7 +158,7 @@ def mixing_layer(model: nn.Module, name: str) -> ChannelMixing:
 
 
 def untrained_layer(record: Record) -> ChannelMixing:
-    """Return the layer of a cell as its training began; no global state changes."""
+    """Return the untrained layer of a cell, as initialised; no global state changes."""
     name, facts = record.cell.model, datasets.facts(record.cell.dataset)
     with torch.random.fork_rng(devices=range(torch.cuda.device_count())):
         seed_default_generators(record.cell.seed)

@@ -28,17 +28,17 @@ if TYPE_CHECKING:
 
 HEIGHT_IN = 3.5
 AXES = (0.145, 0.30, 0.835, 0.685)
-"""Left, bottom, width and height of the axes, as parts of the figure."""
+"""Left, bottom, width and height of the axes, as fractions of the figure."""
 
 LABEL_PT = style.SMALL_PT
 
 LARGEST_AREA_PT2 = 420.0
-"""Of a bubble's bounding square; areas are proportional, so the factor is common."""
+"""Area of the largest bubble's bounding square in square points; the areas of all bubbles are proportional."""
 
 
 @dataclass(frozen=True)
 class Score:
-    """A model's macro F1 in percent; ``source`` is ``published``, or what the records are of, ``kind`` their data's."""
+    """A model's macro F1 in percent; ``source`` is ``published`` or describes the records, ``kind`` is the kind of their data."""
 
     f1: float
     source: str
@@ -46,7 +46,7 @@ class Score:
 
     @property
     def is_published(self) -> bool:
-        """Tell whether the number is quoted."""
+        """Whether the number is the paper's."""
         return self.source == "published"
 
 
@@ -72,7 +72,7 @@ def study_for(panel: Panel, cells: Sequence[Record]) -> Study | None:
 
 
 def scores_for(panel: Panel, cells: Sequence[Record]) -> dict[str, Score]:
-    """Return the F1 of each model of a panel: of the records at hand, else as published.
+    """Return the F1 of each model of a panel: from the records, else as published.
 
     Published scores fill gaps beside records of the whole dataset only, and beside models of the paper's preset only;
     excerpts, simulations and other sizes stand alone.
@@ -119,13 +119,13 @@ def pareto_front(points: Iterable[Bubble]) -> list[Bubble]:
 
 
 def front_of(found: Iterable[Bubble]) -> list[Bubble]:
-    """Return the front among measured scores, or among published ones where none is measured: never over both."""
+    """Return the Pareto front of measured scores, or of published ones if none is measured; never of both."""
     found = list(found)
     return pareto_front([bubble for bubble in found if not bubble.score.is_published] or found)
 
 
 def caption_of(panel: Panel, found: Iterable[Bubble]) -> str:
-    """Return what a reader must know: device, batch, widths, and where the scores come from."""
+    """Return the caption: device, batch, widths, and where the scores come from."""
     found = list(found)
     measured = [bubble for bubble in found if not bubble.score.is_published]
     sources = sorted({bubble.score.source for bubble in measured})
@@ -149,7 +149,7 @@ def caption_of(panel: Panel, found: Iterable[Bubble]) -> str:
 
 
 def _smaller_batches(panel: Panel, found: Iterable[Bubble]) -> list[str]:
-    """Say which models ran at another batch than the axis names."""
+    """Name the models that ran at another batch than the axis label's."""
     conditions = {bubble.model: panel.compared(bubble.model) for bubble in found}
     smaller = {
         name: condition.batch
@@ -253,7 +253,7 @@ def radius_pt(bubble: Bubble, pt2_per_parameter: float) -> float:
 
 
 def bubble_look(model: str, score: Score) -> dict[str, Any]:
-    """Return face and edge of a bubble; ours is the dark one, in grey too."""
+    """Return face and edge of a bubble; MedMamba's is dark, so that it stands out in grey too."""
     ours = model == OURS
     if score.is_published:
         edge = style.OURS if ours else style.FAINT
@@ -263,7 +263,7 @@ def bubble_look(model: str, score: Score) -> dict[str, Any]:
 
 
 def _draw_legend(axes: "Axes", found: Sequence[Bubble], pt2_per_parameter: float) -> None:
-    """Draw bubbles of round sizes, and below what filled, hollow and the line mean."""
+    """Draw bubbles of round sizes, and below them the meaning of filled and hollow bubbles and of the line."""
     sizes = legend_sizes(max(bubble.n_parameters for bubble in found) / 1e6)
     plain = {"facecolor": "none", "edgecolor": style.INK, "linewidth": 0.6}
     first = [

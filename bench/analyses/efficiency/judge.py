@@ -1,6 +1,6 @@
 """Verdicts on the paper's claims of speed, from efficiency records.
 
-The paper timed an RTX 3090 at batch 256. Only panels of that device and batch decide; of others the evidence says
+The paper timed an RTX 3090 at batch 256. Only panels of that device and batch decide; for others the evidence says
 what was measured and where.
 """
 
@@ -20,10 +20,10 @@ from bench.studies.suite import Suite
 
 DATASET, PRESET, DEVICE = "adftd", "paper", "RTX 3090"
 CLOSE = 0.1
-"""Ours: a ratio of speeds is reproduced within 10 percent, within bounds within 20."""
+"""Our choice: a ratio of speeds is reproduced up to 10 percent off, within bounds up to 20."""
 
 _Found = tuple[Verdict, str]
-"""What one panel says: a verdict, if its device were the paper's, and the numbers."""
+"""The verdict of one panel as if its device were the paper's, and its numbers."""
 
 
 def judges(records: Sequence[EfficiencyRecord], suite: Suite | None) -> dict[str, RecordJudge]:
@@ -34,7 +34,7 @@ def judges(records: Sequence[EfficiencyRecord], suite: Suite | None) -> dict[str
 
 
 class EfficiencyJudge:
-    """Rules on ratios of throughput and on who is fastest; with the F1 of a suite where a claim is about both."""
+    """Judges ratios of throughput and the fastest model; uses the F1 of a suite if a claim is about both."""
 
     def __init__(self, found: Sequence[Panel], suite: Suite | None) -> None:
         self.suite = suite
@@ -62,7 +62,7 @@ class EfficiencyJudge:
         evidence = "; ".join(f"{text} ({_place(panel)})" for panel, (_, text) in rulings)
         deciding = [verdict for panel, (verdict, _) in rulings if _decides(panel)]
         if not deciding and claim.needs == "rtx-3090":
-            # An absolute number of another device says nothing at all.
+            # An absolute number from another device cannot be compared.
             return None
         if not deciding:
             return Ruling(
@@ -119,7 +119,7 @@ class EfficiencyJudge:
         return comparison_verdict(not worse), shown
 
     def _scores(self, panel: Panel) -> dict[str, float]:
-        """Return macro F1 in percent of the panel's models that may be set against the paper's."""
+        """Return macro F1 in percent of the panel's models whose scores may be compared with the paper's."""
         study = self.suite.study(DATASET) if self.suite else None
         found = {name: comparable_mean(study, name, "f1") for name in panel.records}
         return {name: value for name, value in found.items() if value is not None}
@@ -137,7 +137,7 @@ def _speeds(panel: Panel) -> dict[str, float]:
 
 
 def _decides(panel: Panel) -> bool:
-    """Tell whether a panel is of the paper's device and every model in it ran at the paper's batch, none at less."""
+    """Tell whether a panel is from the paper's device and every model in it ran at the paper's batch, none at less."""
     run = {found.batch for name in panel.records if (found := panel.compared(name)) is not None}
     return DEVICE in panel.key.device_name and run == {PUBLISHED_BATCH}
 
@@ -147,6 +147,6 @@ def _place(panel: Panel) -> str:
 
 
 def _best(verdicts: Sequence[Verdict]) -> Verdict:
-    """Return the verdict kindest to the paper, which does not say for every number which width it is of."""
+    """Return the verdict most favourable to the paper, which does not give the width of every number."""
     order = (Verdict.REPRODUCED, Verdict.WITHIN_BOUNDS, Verdict.CONTRADICTED)
     return min(verdicts, key=order.index)

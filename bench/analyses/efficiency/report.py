@@ -26,7 +26,7 @@ def report(out: Path, records: Sequence[EfficiencyRecord]) -> Shown:
 
 
 def _tables_by_device(found: Sequence[Panel]) -> list[Table]:
-    """Return the tables of absolute numbers: of several devices each has its own, since they share no column."""
+    """Return the tables of absolute numbers, separate ones for each device, since devices share no column."""
     devices = list(dict.fromkeys(panel.key.device_label for panel in found))
     tables = []
     for number, device in enumerate(devices, start=1):
@@ -40,7 +40,7 @@ def _tables_by_device(found: Sequence[Panel]) -> list[Table]:
 
 
 def _names(found: Sequence[Panel]) -> list[str]:
-    """Return a file name for the figure of each panel; those that would clash are numbered."""
+    """Return a file name for the figure of each panel; equal names are numbered."""
     names = [f"efficiency-{panel.key.task.dataset}-{panel.key.width}-{panel.key.device}" for panel in found]
     return [
         name if names.count(name) == 1 else f"{name}-{names[: position + 1].count(name)}"

@@ -1,4 +1,4 @@
-"""The tables on efficiency: what models take, how fast they are, and how that compares with the paper's figure."""
+"""The tables on efficiency: cost and speed of models, and the comparison with the paper's figure."""
 
 from collections.abc import Sequence
 
@@ -105,7 +105,7 @@ def _rate_cell(panel: Panel, name: str, mode: Mode, batch: int, notes: Footnotes
     if condition is None or not condition.rounds or condition.batch is None:
         return Cell(note=_trouble(condition, notes))
     seconds, n = summarise(condition.rounds), condition.batch
-    # The slow end of the seconds is the low end of the rate.
+    # The upper bound of the seconds gives the lower bound of the rate.
     low, high = (None if bound is None else n / bound for bound in (seconds.high, seconds.low))
     note = _noted(notes, _smaller_batch(name, condition), _quality(panel, name, condition))
     return _cell(n / seconds.median, low, high, note=note)
@@ -184,7 +184,7 @@ def _ratio_cell(panel: Panel, name: str, notes: Footnotes) -> Cell:
 
 
 def _published_cells(name: str) -> tuple[Cell, Cell]:
-    """Return the printed ratio and throughput; a range becomes its middle and half its length."""
+    """Return the printed ratio and throughput; a range becomes its middle and half its width."""
     rates = {row.model: row for row in published.efficiency() if row.quantity == "throughput"}
     if name not in rates:
         return Cell(), Cell()
@@ -201,7 +201,7 @@ def _range(low: float, high: float) -> Cell:
 def _cell(
     value: float | None, low: float | None = None, high: float | None = None, *, note: int | None = None
 ) -> Cell:
-    """Return a number with three digits that count and, if there is one, its interval in percent."""
+    """Return a number with three significant digits and, if there is one, its interval in percent."""
     if value is None:
         return Cell(note=note)
     spread = ""
@@ -211,7 +211,7 @@ def _cell(
 
 
 def three_digits(value: float) -> str:
-    """Return a positive number with three digits that count, without an exponent."""
+    """Return a positive number with three significant digits, without an exponent."""
     if value == 0:
         return "0"
     if value >= 100:
@@ -225,7 +225,7 @@ def _trouble(condition: Condition | None, notes: Footnotes) -> int | None:
 
 
 def _noted(notes: Footnotes, *texts: str | None) -> int | None:
-    """Return the number of one footnote that says all that there is to say, None where that is nothing."""
+    """Return the number of one footnote with all texts, None if every text is empty."""
     said = [text for text in texts if text]
     return notes.number("; ".join(said)) if said else None
 
@@ -239,7 +239,7 @@ def _smaller_batch(name: str, condition: Condition) -> str | None:
 
 
 def _quality(panel: Panel, name: str, condition: Condition) -> str | None:
-    """Say why an interval is missing or wider than was asked for; nothing where it is narrow, whatever stopped it."""
+    """Explain why an interval is missing or wider than asked for; empty if it is narrow enough."""
     half_width = summarise(condition.rounds).half_width
     asked = panel.half_width_asked(name, condition)
     if condition.stop == "fell out":

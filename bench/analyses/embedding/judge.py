@@ -1,7 +1,7 @@
-"""Verdicts on what the paper reads off its t-SNE maps, from numbers of the same features.
+"""Verdicts on the paper's reading of its t-SNE maps, from numbers on the same features.
 
-A map cannot be right or wrong; so "separates" is taken as: the nearest windows of OTHER subjects tell the class
-better than always naming the most frequent one, by the mean over seeds.
+A map cannot be right or wrong, so "separates" is taken to mean: the nearest windows of OTHER subjects predict the class
+better than always predicting the most frequent class does, by the mean over seeds.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ def judges(records: Sequence[EmbeddingRecord], _suite: Suite | None) -> dict[str
 
 
 class EmbeddingJudge:
-    """Rules on MedMamba's features against Medformer's."""
+    """Judges MedMamba's features against Medformer's."""
 
     def __init__(self, records: Sequence[EmbeddingRecord]) -> None:
         self.records = {(record.cells.dataset, record.cells.model): record for record in records}

@@ -1,4 +1,4 @@
-"""The report on features: what they separate in numbers, and maps of windows coloured by class and by subject."""
+"""The report on features: how well they separate classes and subjects, and maps of windows coloured by both."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -59,14 +59,14 @@ def report(out: Path, records: Sequence[EmbeddingRecord]) -> Shown:
     Raises
     ------
     RecordError
-        The arrays of a record are missing or others.
+        The arrays of a record are missing or have another hash.
     """
     maps = [_read_map(out, record) for record in records]
     return Shown([embedding_table(records)], [class_figure(maps), subject_figure(maps)])
 
 
 def embedding_table(records: Sequence[EmbeddingRecord]) -> Table:
-    """Return what features separate: a block per dataset, a row per model, and what a constant guess gets."""
+    """Return how well features separate: a block per dataset, a row per model, and the score of a constant guess."""
     by_dataset = {record.cells.dataset: [] for record in records}
     for record in records:
         by_dataset[record.cells.dataset].append(record)
@@ -88,7 +88,7 @@ def embedding_table(records: Sequence[EmbeddingRecord]) -> Table:
 
 
 def clusters_by(record: EmbeddingRecord) -> str:
-    """Return what windows cluster by: the label with the larger positive silhouette, where every seed says the same."""
+    """Return what windows cluster by, if all seeds agree: the label with the larger positive silhouette."""
     said = {_cluster(seed.silhouette_class, seed.silhouette_subject) for seed in record.seeds}
     return said.pop() if len(said) == 1 else "seeds differ"
 
@@ -138,7 +138,7 @@ def draw(maps: Sequence[Map], by: str) -> "matplotlib.figure.Figure":
     """Draw a row per dataset and a column per model, with the legend of each row on its right."""
     models = in_paper_order({map_.record.cells.model for map_ in maps})
     found = {map_.record.cells.dataset for map_ in maps}
-    # As the paper has its rows; others follow in the order of reports.
+    # The paper's order of rows first; other datasets follow in the order of reports.
     datasets = [*(name for name in PAPER_ROWS if name in found), *in_report_order(found - {*PAPER_ROWS})]
     placed = {(map_.record.cells.dataset, map_.record.cells.model): map_ for map_ in maps}
     figure = style.new_figure(style.PAGE_IN, 0.3 + 2.4 * len(datasets))
