@@ -53,7 +53,7 @@ class Context:
         return write_arrays(self.analysis.folder_in(self.out), stem, arrays)
 
     def root_for(self, records: Sequence[Record]) -> Path:
-        """Return the folder with the data that cells were trained on: the user's, else the default of their kind."""
+        """Return the folder with the cells' data: the user's, else that of simulated data, else the default."""
         if self.data is not None:
             return self.data
         if all(record.data.kind == "simulated" for record in records):

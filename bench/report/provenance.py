@@ -1,4 +1,4 @@
-"""What the numbers of a report rest on, said before any of them: data, seeds, subjects, machines, failures."""
+"""The box before all numbers of a report: their data, seeds, subjects, machines and failures."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from bench.studies.suite import Study, Suite, gap_of
 
 @dataclass(frozen=True)
 class Fact:
-    """One line of the box; `is_warning` where a reader must not miss it."""
+    """One line of the box; `is_warning` marks what a reader must not miss."""
 
     label: str
     text: str
@@ -28,7 +28,7 @@ def facts(
 ) -> list[Fact]:
     """Return the lines of the box, in the order in which a reviewer asks.
 
-    `measured` is where efficiency and scaling were measured, `damaged` what could not be used and why.
+    `measured` has the environments of efficiency and scaling measurements, `damaged` the unusable files and why.
     """
     studies = [study for suite in suites for study in suite.studies]
     return [
@@ -78,7 +78,7 @@ def _subjects(studies: Sequence[Study]) -> Fact:
 
 
 def coverage(suites: Sequence[Suite]) -> list[Fact]:
-    """Say for each recipe how much of the paper's grid is here."""
+    """Return, for each recipe, how much of the paper's grid has records."""
     lines = []
     for suite in suites:
         paper = [model for model in published.models() if model not in suite.models]
@@ -102,7 +102,7 @@ def coverage(suites: Sequence[Suite]) -> list[Fact]:
 
 
 def _gaps(study: Study, models: Sequence[str]) -> list[str]:
-    """Say what models lack, and reduced models of the ablation where any was run."""
+    """List what models lack, and what reduced models lack if any of them was run."""
     where = short_name(study.dataset)
     reduced = [group for group in study.comparison.groups if group.model in ablation_variants()]
     gaps = [*map(study.gap, models), *(gap_of(group, study.seeds, where) for group in reduced)]

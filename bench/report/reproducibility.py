@@ -1,7 +1,7 @@
 """The reproducibility checklist of a report, filled from its records.
 
 The order is that of the usual machine-learning checklists: models, data, code, experiments and their infrastructure.
-What records do not say is said to be missing; what every cell has from the protocol is said to be so.
+Facts absent from the records are listed as missing; facts that the protocol fixes for every cell are listed as such.
 """
 
 from collections import Counter, defaultdict

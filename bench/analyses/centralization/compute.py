@@ -1,7 +1,8 @@
 """How centralized multichannel signals are: the spectral and the dynamic index, under every reading of the paper.
 
 Source: MedMamba paper, section "Centralization Analysis of Medical Time Series". It does not say whether the indices
-are computed on windows or on recordings, nor with which scaling; the text names an autoregression, the formula is a product.
+are computed on windows or on recordings, nor with which scaling; its text names an autoregression, its formula is
+a product.
 """
 
 from collections.abc import Iterator, Mapping

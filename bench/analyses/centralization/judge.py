@@ -52,7 +52,7 @@ class CentralizationJudge:
         return unless_void(Ruling(by_distance(off, HALF_DIGIT, CLOSE), evidence), void)
 
     def _by_one_reading(self, index: Index) -> str:
-        """Return how many printed values of an index the best single reading gives; each value alone may fit another reading."""
+        """Describe how many printed values of an index the best single reading gives."""
         printed = {row.dataset: getattr(row, index) for row in published.centralization()}
         given: Counter[str] = Counter()
         for name in printed.keys() & self.records.keys():

@@ -252,7 +252,7 @@ def _footnotes(record: ChannelMixingRecord, blocks: Iterable[Sequence[Line]]) ->
 
 
 def _pairs_with_fewer_entries(record: ChannelMixingRecord) -> list[str]:
-    """Return the pairs of classes, with their numbers of entries, whose norm is over fewer entries than another pair's."""
+    """Return, with their numbers of entries, the pairs of classes whose norm is over fewer entries than others."""
     distances = [distance for distance in record.seeds[0].distances if distance.n_entries is not None]
     most = max((distance.n_entries or 0 for distance in distances), default=0)
     return [

@@ -38,7 +38,7 @@ LARGEST_AREA_PT2 = 420.0
 
 @dataclass(frozen=True)
 class Score:
-    """A model's macro F1 in percent; ``source`` is ``published`` or describes the records, ``kind`` is the kind of their data."""
+    """A model's macro F1 in percent; ``source`` is ``published`` or describes the records, ``kind`` their data."""
 
     f1: float
     source: str

@@ -100,7 +100,7 @@ class Panel:
 
     @property
     def _effort(self) -> str:
-        """Describe when measuring stopped, once for each stopping rule used."""
+        """The precision and the time limit that each model was measured to, once for each pair of them."""
         asked = {(record.half_width_asked, record.limit_s) for record in self.records.values()}
         texts = (
             f"until ±{100 * half_width:g}% or {limit_s:g} s a model" for half_width, limit_s in sorted(asked)

@@ -30,10 +30,10 @@ BATCH = 256
 
 
 def draw_windows(part: Part, n_windows: int, generator: np.random.Generator) -> Part:
-    """Return at most about ``n_windows`` windows, all of a subject's or an equal share of each subject's.
+    """Return at most about ``n_windows`` windows, drawn subject by subject; all if the part has no more.
 
     Subjects are drawn with the classes in their proportions. Each brings at most as many windows as an equal share
-    gives, but not fewer than `WINDOWS_A_SUBJECT` where it has them: a person with one window cannot form a cluster.
+    gives, but at least `WINDOWS_A_SUBJECT` if it has them: a person with one window cannot form a cluster.
     """
     if n_windows >= len(part):
         return part
@@ -124,7 +124,7 @@ def separation(features: NDArray[np.floating], part: Part, seed: int) -> SeedEmb
 
 
 def perplexity_for(n_windows: int) -> float:
-    """Return the perplexity: the usual one, or a third of the number of windows if that is smaller."""
+    """Return `PERPLEXITY`, or a third of the number of other windows if that is smaller."""
     return min(PERPLEXITY, (n_windows - 1) / 3)
 
 

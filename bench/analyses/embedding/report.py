@@ -88,7 +88,7 @@ def embedding_table(records: Sequence[EmbeddingRecord]) -> Table:
 
 
 def clusters_by(record: EmbeddingRecord) -> str:
-    """Return what windows cluster by, if all seeds agree: the label with the larger positive silhouette."""
+    """Return what windows cluster by, the label with the larger positive silhouette, or that seeds differ."""
     said = {_cluster(seed.silhouette_class, seed.silhouette_subject) for seed in record.seeds}
     return said.pop() if len(said) == 1 else "seeds differ"
 

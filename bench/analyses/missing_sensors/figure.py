@@ -1,4 +1,4 @@
-"""Macro F1 over the number of missing channels, a line a group of cells."""
+"""Macro F1 over the number of missing channels, one line per group of cells."""
 
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ _LINES = ("-", "--", ":")
 
 
 def draw(record: MissingSensorsRecord, names: list[str], chance: float) -> "matplotlib.figure.Figure":
-    """Draw all groups, and what a proportional guess reaches (percent)."""
+    """Draw all groups, and the score of a proportional guess, in percent."""
     figure = style.new_figure(style.COLUMN_IN, 2.6)
     axes = figure.subplots()
     for number, (name, group) in enumerate(zip(names, record.groups, strict=True)):

@@ -36,7 +36,7 @@ def draw(record: ScalesRecord) -> "matplotlib.figure.Figure":
 
 
 def _shown_hz(record: ScalesRecord) -> float:
-    """Return where the axis ends: the EEG's rhythms are slow beside half the sampling rate."""
+    """Return the end of the axis in hertz: 60 for EEG, whose rhythms are slow, else half the sampling rate."""
     half = record.frequencies_hz[-1]
     return min(60.0, half) if record.is_eeg else half
 

@@ -1,4 +1,4 @@
-"""What each time scale of MedMamba responds to, beside the paper's words on it, and what it is worth."""
+"""The report on MedMamba's time scales: the response of each, beside the paper's description, and its worth in F1."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -17,10 +17,10 @@ from bench.studies.kinds import SENTENCES
 
 PAPER_DATASET = "adftd"
 PAPER_WORDS = {5: ("beta",), 10: ("theta", "alpha"), 25: ("theta", "alpha")}
-"""Bands that the section on the ablation ascribes to each stride, on EEG."""
+"""Bands that the paper's section on the ablation ascribes to each stride, on EEG."""
 
 PREFERENCE = 1.1
-"""Ours: kernels prefer a band when they respond to it ten percent more than kernels without structure would."""
+"""Our choice: kernels prefer a band when their gain in it is ten percent above that of white kernels."""
 
 
 def report(_out: Path, records: Sequence[ScalesRecord]) -> Shown:
@@ -136,7 +136,7 @@ def scales_figure(record: ScalesRecord) -> Figure:
 
 
 def preferred(record: ScalesRecord, number: int) -> str:
-    """Return the band that a branch responds to most, an empty text where it prefers none.
+    """Return the band that a branch responds to most, an empty text if it prefers none.
 
     A preference is a mean of at least `PREFERENCE` that is more than a standard deviation over seeds above 1.
     """
@@ -153,7 +153,7 @@ def preferred(record: ScalesRecord, number: int) -> str:
 
 
 def verdict(record: ScalesRecord) -> str:
-    """Return what was found of the paper's words, as sentences."""
+    """Return, as sentences, whether the paper's description of each stride was found."""
     if record.about.dataset != PAPER_DATASET:
         return "The paper's words on bands are of the EEG of ADFTD at 256 Hz, which this is not."
     if not any(stride in PAPER_WORDS for stride in record.strides):
@@ -195,7 +195,7 @@ def _over(values: Sequence[float | None]) -> Cell:
 
 
 def _hertz(record: ScalesRecord, number: int) -> str:
-    """Return the ends of a band; those of ranges without a name are their name."""
+    """Return the ends of a band; empty for ranges without a name, whose label holds them."""
     band = record.bands[number]
     return f" ({band.low_hz:.3g} to {band.high_hz:.3g} Hz)" if record.is_eeg else ""
 

@@ -54,7 +54,7 @@ def check_all(context: Context, trained: Sequence[list[Record]]) -> TheoryRecord
     context
         The run.
     trained
-        Cells whose mixing layers are looked at, those of one dataset together, which differ in the seed alone; without
+        Cells whose mixing layers are analysed, one list per dataset, which differ in the seed alone; without
         any, no trained mixer is checked against the first proposition's premise.
 
     Raises
@@ -93,7 +93,7 @@ def check_all(context: Context, trained: Sequence[list[Record]]) -> TheoryRecord
 
 
 class _OfDataset(NamedTuple):
-    """What trained cells and their data bring; no moments where one channel leaves nothing to mix."""
+    """The results of one dataset's trained cells; no moments if the dataset has a single channel."""
 
     cells: AnalysedCells
     check: Check

@@ -1,6 +1,6 @@
 """Verdicts on the paper's propositions, from the record of their checks.
 
-Where a check was made on several datasets, those that may be set against the paper decide.
+If a check was made on several datasets, those comparable with the paper decide.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ def judges(records: Sequence[TheoryRecord], _suite: Suite | None) -> dict[str, R
 
 
 class TheoryJudge:
-    """Rules that a proposition is reproduced when each of its checks holds, by the rules that the checks state."""
+    """Judges a proposition to be reproduced when each of its checks holds."""
 
     def __init__(self, records: Sequence[TheoryRecord]) -> None:
         self.checks = [check for record in records for check in record.checks]

@@ -29,7 +29,7 @@ from bench.train.part import Part
 BATCH = 256
 N_POINTS = 300
 ENOUGH = 0.95
-"""The premise holds for a subspace where it does at this share of the points, in every seed."""
+"""The premise holds for a subspace if it holds at this share of the points, in every seed."""
 
 CLAIM = (
     "The channel mixer suppresses noise: its Jacobian keeps the informative subspace up to epsilon and contracts the "
@@ -72,7 +72,7 @@ def between_class_scatter(moments: ClassMoments) -> dict[str, NDArray[np.float64
 
     ``means``: scatter of the classes' means at each step of the window about the common one; averaged over steps
     first it would be zero, since every window is standardised. ``covariances``: mean square of the classes'
-    covariances less the common one, which needs no phase.
+    covariances minus the common covariance, which needs no aligned phase.
     """
     share = moments.share
     mean = moments.mean - np.einsum("k,ktc->tc", share, moments.mean)
@@ -104,7 +104,7 @@ class Constants:
 
     @property
     def premise(self) -> NDArray[np.bool_]:
-        """Where gamma < 1 - epsilon; both are then below one as the proposition wants them."""
+        """Whether gamma < 1 - epsilon, per point; both are then below one as the proposition requires."""
         return self.gamma < self.floor
 
 
@@ -126,7 +126,7 @@ def constants(matrices: NDArray[np.float64], basis: NDArray[np.float64], r: int)
 def ratio_falls(
     matrices: NDArray[np.float64], points: NDArray[np.floating], basis: NDArray[np.float64], r: int
 ) -> NDArray[np.bool_]:
-    """Return where the ratio of nuisance to signal of the point's own two components is lower after the Jacobian.
+    """Return whether the ratio of nuisance to signal of each point's two components is lower after the Jacobian.
 
     ``points`` is ``(n, C)``; the other arguments are those of `constants`.
     """
@@ -146,7 +146,7 @@ def draw_points(part: Part, n_points: int, generator: np.random.Generator) -> ND
 
 @dataclass(frozen=True)
 class Best:
-    """The subspace with the premise at most points in the worst seed; of equals the one with the smallest gap."""
+    """The subspace whose premise holds at most points in the worst seed; among equals the one with the smallest gap."""
 
     kind: str
     r: int
@@ -172,7 +172,7 @@ def best_subspace(found: Sequence[NDArray[np.float64]], bases: Mapping[str, NDAr
 
 
 def subspace_bases(moments: ClassMoments) -> dict[str, NDArray[np.float64]]:
-    """Return for either kind of scatter the basis ``(C, C)`` whose first r columns are the informative subspace."""
+    """Return, for each kind of scatter, the basis ``(C, C)`` whose first r columns span the informative subspace."""
     return {kind: eigenbasis(scatter) for kind, scatter in between_class_scatter(moments).items()}
 
 
@@ -235,7 +235,7 @@ def check_noise_suppression(
 
 
 def not_checked(about: str, why: str) -> Check:
-    """Return the check as it stands where nothing can be checked."""
+    """Return the check for a case in which nothing can be checked."""
     return Check(
         number="1a", about=about, claim=CLAIM, checked="nothing", on="nothing", result=why,
         verdict="not checked",

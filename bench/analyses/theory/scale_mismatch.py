@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from bench.analyses.theory.record import Check, Curve, verdict
 
 STRIDES = (5, 10, 25)
-"""The paper's, in all its experiments."""
+"""The paper's strides, in all its experiments."""
 
 N_GRID = 4001
 N_DRAWS = 200
@@ -52,7 +52,7 @@ def best_with_ends(low: float, high: float, n_strides: int) -> list[float]:
 def best_inside(low: float, high: float, n_strides: int) -> list[float]:
     """Return the strides with the least mismatch over all durations from ``low`` to ``high`` when ends are free too.
 
-    Each covers an equal part of the log range from its middle.
+    Each stride lies in the middle of an equal part of the log range.
     """
     middles = (np.arange(n_strides) + 0.5) / n_strides
     return [float(stride) for stride in low * (high / low) ** middles]

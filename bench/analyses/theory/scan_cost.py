@@ -1,4 +1,4 @@
-"""Whether the scans cost what the paper's theorem says: operations counted while a scan runs, against the formula.
+"""Whether the scans cost what the paper's theorem says: operations counted in a running scan, against the formula.
 
 Source: MedMamba paper, section "Principle II: Multi-Rate Temporal Decomposition", theorem on linear-time complexity:
 for windows of L steps, L_m = floor((L - s_m) / s_m) + 1 tokens at stride s_m, the scans cost O(sum of L_m D_inner N),
@@ -32,7 +32,7 @@ _ELEMENTWISE = {aten.mul.Tensor, aten.add.Tensor, aten.sub.Tensor, aten.exp.defa
 
 
 class OperationCount(TorchDispatchMode):
-    """Count the arithmetic that runs inside the block: one per number for maps, two per product with its addition."""
+    """Count the arithmetic inside the block: one per number for element-wise maps, two per multiply-add of products."""
 
     def __init__(self) -> None:
         super().__init__()

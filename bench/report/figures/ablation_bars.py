@@ -27,7 +27,7 @@ Bar = tuple[float, float]
 def ablation_bars(ablation: Ablation, name: str) -> Figure | None:
     """Return the figure of one dataset, or None where fewer than two models have all seeds.
 
-    A model that lacks a seed is left out and named: its means are over other cells.
+    A model that lacks a seed is left out and named, since its mean would be over other seeds.
     """
     study, where = ablation.study, short_name(ablation.study.dataset)
     gaps = {model: gap_of(group, study.seeds, where) for model, group in ablation.groups.items()}
@@ -58,7 +58,7 @@ def ablation_bars(ablation: Ablation, name: str) -> Figure | None:
 def draw(
     measured: dict[str, list[Bar | None]], printed: dict[str, list[Bar | None]]
 ) -> "matplotlib.figure.Figure":
-    """Draw a group of bars for each metric, a pair of bars for each model where there are published ones."""
+    """Draw a group of bars for each metric; each model has a bar, and a second bar for published scores."""
     figure = style.new_figure(style.PAGE_IN, 2.8)
     axes = figure.subplots()
     n_bars = len(measured) * (2 if printed else 1)

@@ -1,4 +1,4 @@
-"""What each part of MedMamba adds: differences of the reduced models to the full one, a line of dots per score."""
+"""What each part of MedMamba adds: differences of the reduced models to the full model, one line per score."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -24,7 +24,7 @@ Rows = Mapping[str, Sequence[Difference]]
 
 
 def ablation_figure(ablation: Ablation, name: str) -> Figure | None:
-    """Return the figure of one dataset, or None where nothing is paired."""
+    """Return the figure of one dataset, or None if no difference can be paired by seed."""
     rows = {
         variant: [found[metric] for metric in METRICS]
         for variant, found in ablation.differences.items()

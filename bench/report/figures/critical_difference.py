@@ -1,4 +1,4 @@
-"""Critical-difference diagram: average ranks on a line, and bars over models that cannot be told apart.
+"""Critical-difference diagram: average ranks on a line, and bars over models that do not differ significantly.
 
 Source: Demsar, Statistical comparisons of classifiers over multiple data sets, JMLR 2006. N, CD and alpha stand
 in the figure.

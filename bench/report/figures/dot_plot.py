@@ -1,4 +1,4 @@
-"""Results on one dataset as dots: every model's accuracy and F1 with interval and seeds, the published beside."""
+"""Results on one dataset as dots: every model's accuracy and F1 with interval and seeds, and published scores."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ _SHOWN = {"accuracy": "Accuracy (%)", "f1": "Macro F1 (%)"}
 class Dot:
     """One model in one panel, in percent.
 
-    `mean` is over seeds, `interval` over test subjects (None without predictions, or where one subject was tested),
+    `mean` is over seeds, `interval` over test subjects (None without predictions or with a single test subject),
     `runs` are every seed's score, `published` the paper's mean and deviation.
     """
 
@@ -44,7 +44,7 @@ class Dot:
 
 @dataclass(frozen=True)
 class Panel:
-    """One metric: dots from the best down, and what chance gives."""
+    """One metric: dots from the best model down, and the scores of chance."""
 
     title: str
     dots: tuple[Dot, ...]

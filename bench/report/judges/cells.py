@@ -15,11 +15,11 @@ from bench.studies.measured_scores import comparable_mean, score_ruling, seed_di
 from bench.studies.suite import Suite
 
 _Row = Mapping[str, float]
-"""Measured means of all paper models in percent, for one dataset and metric."""
+"""Measured means of all models of the paper in percent, for one dataset and metric."""
 
 
 class CellJudge:
-    """Rules on claims about scores, from the records of one suite."""
+    """Judges claims about scores, from the records of one suite."""
 
     def __init__(self, suite: Suite) -> None:
         self.suite = suite
@@ -121,7 +121,7 @@ class CellJudge:
         return None if paired is None else _Lead(rival, *paired)
 
     def _row(self, dataset: str, metric: str, models: Sequence[str] | None = None) -> _Row | None:
-        """Return the means of the given (else all paper) models; None where one is missing or void."""
+        """Return the means of the given models (default: all of the paper); None if a mean is missing or void."""
         row = {
             model: comparable_mean(self.suite.study(dataset), model, metric)
             for model in models or published.models()

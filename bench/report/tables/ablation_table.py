@@ -1,6 +1,6 @@
 """The paper's ablation table from records: each model's scores with the differences to the full model in brackets.
 
-Source: table ablation_vertical of the paper (ADFTD). Any dataset with a reduced model has a table.
+Source: table ablation_vertical of the paper (ADFTD). Any dataset with a reduced model gets a table.
 """
 
 from collections.abc import Mapping
@@ -71,7 +71,7 @@ def _heading(model: str) -> str:
 
 
 def _scores(ablation: Ablation, model: str, notes: Footnotes) -> ByMetric:
-    """Return a model's scores; dashes with the reason where it lacks a seed that another has."""
+    """Return a model's scores; dashes with the reason if it lacks a seed that another model has."""
     group, study = ablation.groups[model], ablation.study
     gap = gap_of(group, study.seeds, short_name(study.dataset))
     if gap:

@@ -1,4 +1,4 @@
-"""The claims ledger as tables: what the paper says, what tests it, and the verdict computed from what is here."""
+"""The claims ledger as tables: each claim of the paper, its test, and the verdict computed from the records."""
 
 from collections.abc import Iterable, Sequence
 

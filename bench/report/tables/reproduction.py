@@ -2,7 +2,7 @@
 
 A difference is "within" when it is at most two published standard deviations (plus half a printed digit): the
 deviation over the paper's five seeds is the only spread that the paper gives. Where data, recipe, settings or
-seeds are others than the paper's, the difference is shown and no verdict is given.
+seeds differ from the paper's, the difference is shown and no verdict is given.
 """
 
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ _NAMES = {"accuracy": "Accuracy", "precision": "Precision", "recall": "Recall", 
 
 @dataclass(frozen=True)
 class Reproduction:
-    """One published score with the measured one; `void` says why they may not be compared, empty if they may."""
+    """One published score with the measured score; `void` says why they may not be compared, empty if they may."""
 
     score: PublishedScore
     measured: Mean | None
@@ -42,7 +42,7 @@ class Reproduction:
 
     @property
     def verdict(self) -> str:
-        """Whether the measured mean is within two published deviations, or why nothing can be said."""
+        """Whether the measured mean is within two published deviations, or why that cannot be decided."""
         if self.difference is None:
             return "not run"
         if self.void:

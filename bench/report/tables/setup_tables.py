@@ -1,4 +1,4 @@
-"""What was run beside what the paper says was run: the datasets, and MedMamba's hyperparameters.
+"""The set-up beside the paper's: the datasets, and MedMamba's hyperparameters.
 
 Source: tables dataset_summary and model_config_all of the paper.
 """
@@ -89,12 +89,12 @@ def _dataset_cells(study: Study, notes: Footnotes) -> tuple[Cell, ...]:
             if wanted != got:
                 note = notes.number("differs from the published count")
                 cells[column] = replace(cells[column], note=note)
-    # Records do not say it: it is a fact of the dataset, which the paper's row names.
+    # Not in records: the modality is a fact of the dataset, which the paper's row names.
     return (*cells, _BLANK)
 
 
 def model_configuration(suite: Suite, name: str) -> Table | None:
-    """Return MedMamba's hyperparameters per dataset as run, beside the published; None where it was not run."""
+    """Return MedMamba's hyperparameters per dataset as run, beside the published ones; None if it was not run."""
     studies = [study for study in suite.studies if OURS in study.groups]
     if not studies:
         return None

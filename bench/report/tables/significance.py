@@ -1,4 +1,4 @@
-"""How sure the differences are: paired intervals over test subjects, ranks, wins, and how little six datasets say.
+"""How certain the differences are: paired intervals over test subjects, ranks, wins, and the limits of six datasets.
 
 Intervals come from `bench.stats.bootstrap`, tests from `bench.stats.statistics`.
 """
@@ -25,7 +25,7 @@ from bench.studies.suite import Study, Suite
 
 ALPHA = 0.05
 TIE = 1e-4
-"""Mean scores less than this apart are a tie: a hundredth of a percentage point, as printed."""
+"""Mean scores that differ by less than this, a hundredth of a percentage point, are a tie."""
 
 METRIC_TITLES = {"accuracy": "accuracy", "f1": "macro F1"}
 
@@ -60,7 +60,7 @@ def paired_table(suite: Suite, tested: Sequence[Predicted], metric: str, name: s
 def paired_cell(tested: Predicted, rival: str, metric: str, notes: Footnotes, model: str = OURS) -> Cell:
     """Return a model's lead over a rival on one dataset, in points with its interval.
 
-    A dash with the reason where one of them is incomplete; no interval where one subject was tested.
+    A dash with the reason if either is incomplete; no interval if a single subject was tested.
     """
     for name in (model, rival):
         if not tested.is_complete(name):
@@ -99,7 +99,7 @@ def rank_table(suite: Suite, metric: str, name: str) -> Table | None:
 
 
 def _rank_sentences(scores: Scores) -> str:
-    """Say Friedman's test, the critical difference, and how little so few datasets can show."""
+    """Report Friedman's test, the critical difference, and how little so few datasets can show."""
     n_datasets, n_models = scores.values.shape
     sentences = []
     if n_models > 2:
@@ -187,7 +187,7 @@ def _interquartile(runs: _Runs, model: str, metric: str, notes: Footnotes) -> Ce
 
 
 def _improvement(ours: _Runs, others: _Runs, model: str, metric: str) -> Cell:
-    """Return the probability of improvement, with an interval where all datasets have the same seeds."""
+    """Return the probability of improvement, with an interval if all datasets have the same seeds."""
     if not (_is_balanced(ours) and _is_balanced(others)):
         pairs = zip(ours, others, strict=True)
         each = [statistics.probability_of_improvement(a[:, None], b[:, None]) for a, b in pairs]
@@ -200,7 +200,7 @@ def _improvement(ours: _Runs, others: _Runs, model: str, metric: str) -> Cell:
 
 
 def _percent(interval: Interval) -> Cell:
-    """Return an interval in percent; without its ends where one unit was drawn from."""
+    """Return an interval in percent; without its ends if only one unit was resampled."""
     if interval.n_units < 2:
         return Cell(100 * interval.estimate)
     return Cell(100 * interval.estimate, low=100 * interval.low, high=100 * interval.high)
