@@ -1,8 +1,8 @@
 """What differs between two results folders, cell by cell, and whether it matters.
 
 Cells are matched by their key, then by their name (model, dataset, seed, recipe). Equal keys must give equal
-numbers in an equal environment; in another they may differ by rounding, which matters only when the difference is
-larger than what another seed would make. Other keys are other experiments: what made the key differ is named.
+numbers in an equal environment; in another environment they may differ by rounding, which matters only if the difference is
+larger than between seeds. Unequal keys are different experiments: the settings that make the keys differ are named.
 """
 
 from collections import defaultdict
@@ -24,7 +24,7 @@ Kind = Literal[
 
 METRIC = "f1"
 KNOWN_SPREAD_POINTS = 0.5
-"""Where fewer than two seeds say how far seeds lie apart, differences below this many points do not matter."""
+"""With fewer than two seeds to estimate the spread from, differences below this many points do not matter."""
 
 Key = tuple[str, str, int, str]
 Spread = Mapping[tuple[str, Condition], float]
@@ -32,7 +32,7 @@ Spread = Mapping[tuple[str, Condition], float]
 
 @dataclass(frozen=True)
 class Difference:
-    """One cell of both sets, or of one.
+    """One cell of both results folders, or of one of them.
 
     `points` is the second's test macro F1 minus the first's, in percentage points.
     """
@@ -50,7 +50,7 @@ def compare_sets(first: Path, second: Path) -> list[Difference]:
     Raises
     ------
     RecordError
-        A folder has no record, or one that cannot be read.
+        A folder has no record, or an unreadable one.
     """
     before, after = _by_cell(first), _by_cell(second)
     spread = _spread(record for records in before.values() for record in records)
@@ -73,7 +73,7 @@ def _by_cell(out: Path) -> dict[Key, list[Record]]:
 
 
 def _compare_cell(name: Key, before: list[Record], after: list[Record], spread: Spread) -> list[Difference]:
-    """Match the records of one cell by key; what is left over by name, if it is one on each side."""
+    """Match the records of one cell by key, then by name if one record is left on each side."""
     label = f"{name[0]} / {name[1]} / seed {name[2]} / {name[3]}"
     by_key = {record.key: record for record in after}
     lines = [
@@ -121,18 +121,18 @@ def _other_key(label: str, first: Record, second: Record) -> Difference:
 
 
 def environment_differences(first: Environment, second: Environment) -> list[str]:
-    """Return what differs between two environments, as texts."""
+    """Return the differences between two environments, as texts."""
     return _changed(_flat(first.model_dump()), _flat(second.model_dump()))
 
 
 def _differences_of_place(first: Record, second: Record) -> list[str]:
-    """Return what may make numbers of one key differ: environments, and a micro-batch halved for lack of memory."""
+    """Return the causes of unequal numbers of one key: environments, and a micro-batch halved for lack of memory."""
     sizes = [{"micro-batch used": record.micro_batch_size_used} for record in (first, second)]
     return [*environment_differences(first.environment, second.environment), *_changed(*sizes)]
 
 
 def setting_differences(first: Record, second: Record) -> list[str]:
-    """Return what can make the keys of two records differ, as texts."""
+    """Return the settings that make the keys of two records differ, as texts."""
     return _changed(_key_parts(first), _key_parts(second))
 
 
@@ -160,7 +160,7 @@ def _changed(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[str]:
 
 
 def _flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Return nested values under dotted names."""
+    """Return nested values by dotted name."""
     flat: dict[str, Any] = {}
     for name, value in values.items():
         if isinstance(value, Mapping):

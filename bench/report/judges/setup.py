@@ -99,7 +99,7 @@ class SetupJudge:
     def _ruled(
         self, groups: Mapping[str, Group], datasets: Sequence[str], text: str, holds: bool
     ) -> Ruling | None:
-        """Rule if MedMamba was run on every dataset without changed settings; else return a void ruling with the reasons."""
+        """Rule if MedMamba was run on every dataset without changed settings; else return the reasons against it."""
         if not groups:
             return None
         changes = {

@@ -70,7 +70,7 @@ def _cells(study: Study, tested: Predicted | None, notes: Footnotes) -> tuple[Ce
 
 
 def _lead(order: list[str], tested: Predicted | None, notes: Footnotes) -> Cell:
-    """Return MedMamba's lead over its best rival; without MedMamba the best model's lead over the second, with a note."""
+    """Return MedMamba's lead over its best rival; without MedMamba the best model's over the second, with a note."""
     if tested is None or len(order) < 2:
         return Cell()
     if OURS in order:
