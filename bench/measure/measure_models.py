@@ -16,7 +16,13 @@ from bench.measure.timing import RUN_LIMIT_S, time_in_turns
 from bench.measure.watch import Watch
 from bench.measure.workload import Subject, Workload
 from bench.models import registry
-from bench.results.efficiency_record import Condition, EfficiencyRecord, Operations, TaskShape, efficiency_key
+from bench.results.efficiency_record import (
+    TimedWorkload,
+    EfficiencyRecord,
+    Operations,
+    TaskShape,
+    efficiency_key,
+)
 
 
 def measure(plan: Plan, say: Say, keep: Callable[[EfficiencyRecord], object]) -> None:
@@ -139,13 +145,13 @@ def _record(
     )
 
 
-def _condition(name: str, workload: Workload, found: Findings) -> Condition:
+def _condition(name: str, workload: Workload, found: Findings) -> TimedWorkload:
     """Return what is known of a workload; of one that could not be timed the batch is that of its memory."""
     probe, measured = found.probes.get(workload), found.measured.get(workload)
     trouble = found.troubles.get(workload) or (
         measured.message if measured else f"{name}, {workload}: not run"
     )
-    return Condition(
+    return TimedWorkload(
         mode=workload.mode,
         batch_asked=workload.batch,
         batch=probe.workload.batch if probe else None,

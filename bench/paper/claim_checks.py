@@ -17,11 +17,11 @@ from bench.paper.published import PublishedScore
 HALF_DIGIT = 0.005
 """Half of the last digit of a score printed with two decimals."""
 
-_FUZZ = 1e-9  # binary fractions: 0.015 may come out as 0.01500000000000341
+_FUZZ = 1e-9  # for binary rounding: 0.015 may come out as 0.01500000000000341
 
 
 class Verdict(StrEnum):
-    """What can be said of a claim."""
+    """The possible verdicts on a claim."""
 
     REPRODUCED = "reproduced"
     WITHIN_BOUNDS = "within bounds"
@@ -34,7 +34,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Finding:
-    """Whether a claim holds, by which numbers, and the verdict that its failure means."""
+    """Whether a claim holds, the numbers that show it, and the verdict if it fails."""
 
     holds: bool
     evidence: str
@@ -55,7 +55,7 @@ def best_in_rows(datasets: Sequence[str], metrics: Sequence[str] = published.MET
 
 
 def strongest_baseline(dataset: str, metric: str, value: float, model: str | None = None) -> Finding:
-    """Test that the highest baseline of a row has the value, and is the model if one is named, that the text has."""
+    """Test that the highest baseline of a row has the stated value and, if the text names a model, is that model."""
     rival = strongest_rival(dataset, metric)
     named_right = model in (None, rival.model)
     stated = f"{value:.2f}" if model is None else f"{model}'s {value:.2f}"
@@ -141,7 +141,7 @@ def loses(variant: str, metric: str, mean: float, loss: float) -> Finding:
 
 
 def full_model_best(variants: Sequence[str]) -> Finding:
-    """Test that the full model is above each reduced one in each metric; the smallest loss is told."""
+    """Test that the full model is above each reduced model in each metric; reports the smallest loss."""
     losses = {
         (variant, metric): _ablated("medmamba", metric) - _ablated(variant, metric)
         for variant in variants
@@ -282,7 +282,7 @@ def token_bound(n_times: int, strides: Sequence[int], slack: int) -> Finding:
 
 
 def named(stated: int, names: Sequence[str]) -> Finding:
-    """Test that as many things are named as are stated."""
+    """Test that the number of named things is the stated number."""
     return Finding(len(names) == stated, f"{len(names)} are named: {', '.join(names)}; stated {stated}")
 
 

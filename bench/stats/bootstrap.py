@@ -90,7 +90,7 @@ def paired_difference(
 ) -> Interval:
     """Return score(first) - score(second), averaged over seeds, with an interval over test subjects.
 
-    Subjects are drawn with all their windows; both models are scored on the same draw. A draw is a vector of counts w_s, with
+    Subjects are drawn with all their windows, the same for both models. A draw is a vector of counts w_s, with
     which the confusion matrix is sum_s w_s C_s, C_s being the subject's own. Seeds are averaged, not resampled: the
     interval covers the choice of subjects, not of seeds. With n subjects there are only C(2n - 1, n) different draws
     (35 for four).

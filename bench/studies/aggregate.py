@@ -20,8 +20,8 @@ SHARED = ("d_model", "n_layers", "dropout")
 class Condition:
     """What records must share to stand in one table: the data with its split, the recipe and the changed settings.
 
-    ``changes`` are the values that a preset and the user gave for all models, even if a model has them by default; empty
-    where it changes nothing.
+    ``changes`` are the values that a preset and the user gave for all models, even if a model has them by default;
+    empty if they change nothing.
     """
 
     dataset: str
@@ -139,7 +139,7 @@ def compare(records: Iterable[Record]) -> list[Comparison]:
 
 
 def _by_changes(records: Sequence[Record]) -> list[tuple[dict[str, Any], list[Record]]]:
-    """Group records of one recipe on the same data by changes; of equal groups the one with the fewest changes stays."""
+    """Group records of one recipe and the same data by changes; of equal groups the least changed stays."""
     given: dict[str, tuple[dict[str, Any], list[Record]]] = {}
     for record in records:
         changes = _given(record)

@@ -1,7 +1,7 @@
 """What differs between two results folders, cell by cell, and whether it matters.
 
 Cells are matched by their key, then by their name (model, dataset, seed, recipe). Equal keys must give equal
-numbers in an equal environment; in another environment they may differ by rounding, which matters only if the difference is
+numbers in an equal environment; in another they may differ by rounding, which matters only if the difference is
 larger than between seeds. Unequal keys are different experiments: the settings that make the keys differ are named.
 """
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from bench.paper.names import OURS, in_paper_order, short_name
-from bench.results.efficiency_record import Condition, EfficiencyRecord, Mode, TaskShape, Width
+from bench.results.efficiency_record import TimedWorkload, EfficiencyRecord, Mode, TaskShape, Width
 from bench.stats.timings import Ratio, speed_ratio, summarise
 
 PUBLISHED_BATCH = 256
@@ -126,24 +126,24 @@ class Panel:
         batches = [batch for mode, batch in self.workloads if mode == "inference"]
         return PUBLISHED_BATCH if PUBLISHED_BATCH in batches else max(batches, default=None)
 
-    def asked(self, model: str, mode: Mode, batch: int) -> Condition | None:
+    def asked(self, model: str, mode: Mode, batch: int) -> TimedWorkload | None:
         """Return the newest timings of a workload, or its record without timings; None if it was not asked for."""
         found = [
             workload for record in self.past(model) if (workload := record.condition(mode, batch)) is not None
         ]
         return next((workload for workload in found if workload.rounds), found[0] if found else None)
 
-    def condition(self, model: str, mode: Mode, batch: int) -> Condition | None:
+    def condition(self, model: str, mode: Mode, batch: int) -> TimedWorkload | None:
         """Return a workload of a model if it was timed, else None."""
         found = self.asked(model, mode, batch)
         return found if found is not None and found.rounds else None
 
-    def half_width_asked(self, model: str, condition: Condition) -> float:
+    def half_width_asked(self, model: str, condition: TimedWorkload) -> float:
         """Return the requested half-width of a workload's median, as a fraction of the median."""
         records = (record for record in self.past(model) if condition in record.conditions)
         return next(records, self.records[model]).half_width_asked
 
-    def compared(self, model: str) -> Condition | None:
+    def compared(self, model: str) -> TimedWorkload | None:
         """Return the inference at the batch of comparison, if it was timed."""
         batch = self.throughput_batch
         return None if batch is None else self.condition(model, "inference", batch)

@@ -6,7 +6,7 @@ from bench.analyses.efficiency.panels import Panel, describe_panels
 from bench.paper import published
 from bench.paper.names import OURS, in_paper_order
 from bench.render.table import Block, Cell, Footnotes, Row, Table
-from bench.results.efficiency_record import Condition, Mode
+from bench.results.efficiency_record import TimedWorkload, Mode
 from bench.stats.timings import summarise
 
 MILLION, GIGA, MIB = 1e6, 1e9, 2**20
@@ -135,7 +135,7 @@ def spread_table(found: Sequence[Panel]) -> Table:
     )
 
 
-def _spread_cell(condition: Condition | None) -> Cell:
+def _spread_cell(condition: TimedWorkload | None) -> Cell:
     if condition is None:
         return Cell()
     seconds = summarise(condition.rounds)
@@ -220,7 +220,7 @@ def three_digits(value: float) -> str:
     return text if "e" not in text else f"{value:.6f}"
 
 
-def _trouble(condition: Condition | None, notes: Footnotes) -> int | None:
+def _trouble(condition: TimedWorkload | None, notes: Footnotes) -> int | None:
     return None if condition is None else notes.number(condition.message)
 
 
@@ -230,7 +230,7 @@ def _noted(notes: Footnotes, *texts: str | None) -> int | None:
     return notes.number("; ".join(said)) if said else None
 
 
-def _smaller_batch(name: str, condition: Condition) -> str | None:
+def _smaller_batch(name: str, condition: TimedWorkload) -> str | None:
     if condition.batch is None or condition.batch == condition.batch_asked:
         return None
     return (
@@ -238,7 +238,7 @@ def _smaller_batch(name: str, condition: Condition) -> str | None:
     )
 
 
-def _quality(panel: Panel, name: str, condition: Condition) -> str | None:
+def _quality(panel: Panel, name: str, condition: TimedWorkload) -> str | None:
     """Explain why an interval is missing or wider than asked for; empty if it is narrow enough."""
     half_width = summarise(condition.rounds).half_width
     asked = panel.half_width_asked(name, condition)
