@@ -17,10 +17,10 @@ from bench.measure.watch import Watch
 from bench.measure.workload import Subject, Workload
 from bench.models import registry
 from bench.results.efficiency_record import (
-    TimedWorkload,
     EfficiencyRecord,
     Operations,
     TaskShape,
+    TimedWorkload,
     efficiency_key,
 )
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from bench.paper.names import OURS, in_paper_order, short_name
-from bench.results.efficiency_record import TimedWorkload, EfficiencyRecord, Mode, TaskShape, Width
+from bench.results.efficiency_record import EfficiencyRecord, Mode, TaskShape, TimedWorkload, Width
 from bench.stats.timings import Ratio, speed_ratio, summarise
 
 PUBLISHED_BATCH = 256

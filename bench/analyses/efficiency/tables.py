@@ -6,7 +6,7 @@ from bench.analyses.efficiency.panels import Panel, describe_panels
 from bench.paper import published
 from bench.paper.names import OURS, in_paper_order
 from bench.render.table import Block, Cell, Footnotes, Row, Table
-from bench.results.efficiency_record import TimedWorkload, Mode
+from bench.results.efficiency_record import Mode, TimedWorkload
 from bench.stats.timings import summarise
 
 MILLION, GIGA, MIB = 1e6, 1e9, 2**20

@@ -1,6 +1,6 @@
 """Efficiency records made up for tests of reports."""
 
-from bench.results.efficiency_record import TimedWorkload, EfficiencyRecord, Mode, Operations, TaskShape
+from bench.results.efficiency_record import EfficiencyRecord, Mode, Operations, TaskShape, TimedWorkload
 from bench.results.record import Environment, Parameters
 
 ADFTD = TaskShape(dataset="adftd", n_times=256, n_channels=19, n_classes=3)

@@ -10,7 +10,7 @@ from bench.analyses.efficiency.tables import cost_table, ratio_table, speed_tabl
 from bench.analyses.runner import shown
 from bench.render.files import write_report
 from bench.render.table import Cell, Table
-from bench.results.efficiency_record import TimedWorkload, EfficiencyRecord
+from bench.results.efficiency_record import EfficiencyRecord, TimedWorkload
 from tests.analyses.efficiency.efficiency_records import make_condition, make_record, make_session
 
 RATIO = "panel 1: ADFTD, script, cpu, batch 256"
