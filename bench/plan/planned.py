@@ -25,7 +25,7 @@ class PlannedName(BaseModel):
 
 
 def write_planned(out: Path, cells: Sequence[PlannedCell], *, beside: Sequence[PlannedName] = ()) -> None:
-    """Write the list of a run's cells, added to another run's list if ``beside``.
+    """Write the list of a run's cells, after the cells ``beside`` of another run that is still going on.
 
     Raises
     ------

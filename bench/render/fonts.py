@@ -1,8 +1,8 @@
 """The fonts of figures: matplotlib's DejaVu Sans, reduced to the characters of labels.
 
 A PDF embeds the glyphs that it shows. To find them fontTools reads the whole font, and for one of 6,000 glyphs with
-rules for a dozen scripts that takes longer than drawing a figure. Layout rules, kerning included, are left out: they are
-seven eighths of the rest.
+rules for a dozen scripts that takes longer than drawing a figure. Layout rules, kerning included, are left out:
+they are seven eighths of the rest.
 """
 
 from functools import cache

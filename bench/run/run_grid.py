@@ -101,7 +101,7 @@ def execute(request: Request, data: Path, out: Path, resources: Resources) -> Su
 
 
 def take_over_twins(cells: Sequence[PlannedCell], out: Path) -> None:
-    """Give cells that another recipe has trained under the same key a record of their own."""
+    """Write a record for each cell that another recipe has trained under the same key."""
     for planned in cells:
         record, settings = planned.record, planned.settings
         if planned.status == "done" and record is not None and record.cell.recipe != settings.recipe:
@@ -119,13 +119,13 @@ def tidy_done(cells: Sequence[PlannedCell], out: Path) -> None:
 
 
 def sweep_old(out: Path) -> None:
-    """Remove what runs of this results folder left at its top that were killed; a live one renews its files."""
+    """Remove files left at the top of the results folder by killed runs; live runs renew theirs."""
     for pattern in (".*.tmp", f"{SHARED_MARK}*"):
         remove_abandoned(out, pattern)
 
 
 def _planned_by_others(out: Path) -> list[PlannedName]:
-    """Return what the last run asked for if one of its cells is being trained: another run of this folder goes on."""
+    """Return the cells of the last run if one of them is being trained, since that run is still going on."""
     names = read_planned(out)
     alive = any(is_locked(CellFolder.of(out, name.cell, name.key)) for name in names)
     return names if alive else []
@@ -139,7 +139,7 @@ def prepare_all(
     allow_skipped: bool,
     on_record: Callable[[str, int, int], None],
 ) -> dict[str, Manifest]:
-    """Cut the windows of every dataset that is not prepared yet; ``on_record`` is told dataset, records done and all.
+    """Cut the windows of every dataset not prepared yet; ``on_record`` gets dataset, records done, records in all.
 
     Raises
     ------
@@ -216,7 +216,7 @@ class _Here:
 
     def run(self, jobs: Sequence[Job]) -> Generator[Event]:
         resources = self.resources
-        # A cell that wants more than its share must not have the system kill it, or another, without a word.
+        # Without a limit, the system would kill a cell that takes too much memory, or another one, without a message.
         share = int(SHARE_OF_MEMORY * available_bytes() / resources.jobs)
         return run_jobs(
             [job if job.memory_bytes is not None else replace(job, memory_bytes=share) for job in jobs],
@@ -228,7 +228,7 @@ class _Here:
 
 @contextmanager
 def _backend(resources: Resources) -> Iterator[Backend]:
-    """Give the place where jobs are to be run, ready before anything else is started."""
+    """Provide the backend of the jobs, ready before anything else is started."""
     if resources.backend == "ray":
         with connected(resources) as cluster:
             yield cluster

@@ -38,9 +38,9 @@ def measure(job: Job, started: float, budget_s: float) -> Trial:
     job
         The cell.
     started
-        When the parent asked for this process, by the system's clock.
+        System time at which the parent started this process.
     budget_s
-        For the steps.
+        Seconds for the steps.
     """
     start_s = time.time() - started
     set_threads(job.threads)
@@ -91,7 +91,7 @@ class _Steps:
         return _timed(self._fit(n_windows).run_epoch, self.job.device)()
 
     def grow(self, budget_s: float) -> tuple[int, tuple[float, ...]]:
-        """Return the windows of the largest step that the budget allowed, and the seconds of one, each repeat's."""
+        """Return the windows of the largest step within the budget, and the seconds of each repeat of it."""
         deadline = time.perf_counter() + budget_s
         n_windows = min(SMALLEST_STEP, self.largest)
         while True:
