@@ -5,10 +5,10 @@
 ``set_params`` tell and change the constructor's parameters, so that a fresh copy can be made.
 
 * An estimator whose ``window_layout`` is ``"flat"`` is given ``(n_windows, n_channels * n_times)``, channel by channel;
-  one whose ``window_layout`` is ``"windows"`` the windows. Where it says neither, a pipeline follows its first step,
-  and scikit-learn's tags decide: everything that does not claim ``three_d_array`` gets rows.
+  one whose ``window_layout`` is ``"windows"`` the windows. Without the attribute, a pipeline follows its first step,
+  and scikit-learn's tags decide: estimators without the tag ``three_d_array`` get rows.
 * An estimator whose ``fit`` names ``X_val`` and ``y_val`` (as scikit-learn's gradient boosting does) is given the
-  validation part too, unless its parameter ``early_stopping`` is False. What it makes of that is its own affair.
+  validation part too, unless its parameter ``early_stopping`` is False. It may use that part as it likes.
 """
 
 import inspect
@@ -38,7 +38,7 @@ class Fitted:
     """A fitted estimator.
 
     ``classes`` are the dataset's labels that it was fitted on, in ascending order; ``shape`` is that of a window;
-    ``n_validation`` is the number of validation windows that it was shown, whatever it made of them.
+    ``n_validation`` is the number of validation windows that it was given, used or not.
     """
 
     estimator: Any
@@ -96,9 +96,9 @@ def fit(
     n_classes: int,
     validation: tuple[Windows, Labels] | None = None,
 ) -> Fitted:
-    """Fit an estimator, in place, and return it with what its columns mean.
+    """Fit an estimator in place, and return it with the classes of its output columns.
 
-    Labels are numbered anew without gaps, since not every library takes others; `Fitted` knows the way back.
+    Labels are renumbered without gaps, since not every library takes gaps; `Fitted` maps them back.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ def takes_validation(estimator: Any) -> bool:
 def _shown(
     estimator: Any, validation: tuple[Windows, Labels], classes: Labels, n_classes: int
 ) -> dict[str, NDArray]:
-    """Return the arguments that show an estimator the validation windows of classes that it is fitted on."""
+    """Return the arguments with the validation windows of the classes that the estimator is fitted on."""
     windows, labels = validation
     known = np.isin(labels, classes)
     if not (takes_validation(estimator) and known.any()):
@@ -237,7 +237,7 @@ def _require_labels(labels: Labels, n_windows: int, n_classes: int) -> None:
 
 
 def _require_classes(estimator: Any, n_fitted: int) -> None:
-    """Refuse columns in another order than that of the labels; an estimator without ``classes_`` is believed."""
+    """Refuse columns in another order than that of the labels; an estimator without ``classes_`` is trusted."""
     said = getattr(estimator, "classes_", None)
     if said is not None and not np.array_equal(np.asarray(said), np.arange(n_fitted)):
         raise ModelError(

@@ -34,7 +34,7 @@ def lock_path(device: str) -> Path:
 
 @contextmanager
 def training(device: str) -> Iterator[None]:
-    """Hold the device's lock for a cell, shared with other cells; first wait, with a message, for a measurement to end."""
+    """Hold the device's lock for a cell, shared with other cells; first wait for a measurement to end."""
     with _opened(device) as descriptor:
         if not _locked(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB, device):
             log.warning("waiting: 'bench efficiency' or 'bench analyze scaling' is measuring %s", device)

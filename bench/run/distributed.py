@@ -2,7 +2,7 @@
 
 Every process loads the whole data and takes its share of each batch. The effective batch is the recipe's: gradients
 are weighted by the size of a share, batch statistics are those of the whole batch, and every window is evaluated
-once. The result equals that of one process up to rounding for models whose output for a window depends on no other window but
+once. The result equals a single process's up to rounding if a model's output for a window depends on no other but
 through batch normalisation; `differs_because` says which others there are. Untested on a GPU.
 """
 

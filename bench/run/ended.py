@@ -14,7 +14,7 @@ from bench.run.job import Job, identity
 class Ended:
     """How a worker ended.
 
-    Its cell has a record of this outcome; or another process holds the cell's lock; or there is no record yet: the fault may
+    Its cell has a record of this outcome; or another process holds the cell; or there is no record yet: the fault may
     pass, half the memory may suffice, or the worker ``died`` by its own code. The caller decides what to do.
     """
 

@@ -103,7 +103,7 @@ def _run(job: Job, tell: Tell) -> Ended:
 
 
 def _limit(job: Job) -> None:
-    """Limit this process to its threads and, on a CPU, to its memory, beyond which the system kills without a message."""
+    """Limit this process to its threads and, on a CPU, to its memory, since the system kills without a message."""
     from bench.measure.memory import limit_memory
 
     set_threads(job.threads)
