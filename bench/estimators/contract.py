@@ -163,11 +163,11 @@ def layout_of(estimator: Any) -> Layout:
     ModelError
         Its ``window_layout`` is neither.
     """
-    said = getattr(estimator, "window_layout", None)
-    if said in ("windows", "flat"):
-        return said
-    if said is not None:
-        raise ModelError(f"{_name(estimator)}.window_layout is {said!r}; it has to be 'windows' or 'flat'")
+    layout = getattr(estimator, "window_layout", None)
+    if layout in ("windows", "flat"):
+        return layout
+    if layout is not None:
+        raise ModelError(f"{_name(estimator)}.window_layout is {layout!r}; it has to be 'windows' or 'flat'")
     if steps := getattr(estimator, "steps", None):
         return layout_of(steps[0][1])
     if not hasattr(estimator, "__sklearn_tags__"):
@@ -238,10 +238,10 @@ def _require_labels(labels: Labels, n_windows: int, n_classes: int) -> None:
 
 def _require_classes(estimator: Any, n_fitted: int) -> None:
     """Refuse columns in another order than that of the labels; an estimator without ``classes_`` is trusted."""
-    said = getattr(estimator, "classes_", None)
-    if said is not None and not np.array_equal(np.asarray(said), np.arange(n_fitted)):
+    order = getattr(estimator, "classes_", None)
+    if order is not None and not np.array_equal(np.asarray(order), np.arange(n_fitted)):
         raise ModelError(
-            f"{_name(estimator)}.classes_ is {np.asarray(said).tolist()} after fitting labels 0 to {n_fitted - 1}; it "
+            f"{_name(estimator)}.classes_ is {np.asarray(order).tolist()} after fitting labels 0 to {n_fitted - 1}; it "
             "has to list them in ascending order"
         )
 

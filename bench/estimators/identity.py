@@ -44,9 +44,9 @@ def identify(estimator: Any) -> Identity:
         A parameter cannot be written as JSON; the message names it.
     """
     telling = _Telling()
-    told = telling.estimator(estimator, "")
+    description = telling.estimator(estimator, "")
     packages = dict(sorted(filter(None, map(package_of, telling.modules))))
-    return Identity(class_path=told["class"], parameters=told["parameters"], packages=packages)
+    return Identity(class_path=description["class"], parameters=description["parameters"], packages=packages)
 
 
 def package_of(module: str) -> tuple[str, str] | None:

@@ -121,7 +121,7 @@ def entry(name: str) -> EstimatorEntry:
 def revision(name: str) -> int | str:
     """Return an estimator's revision, part of every cell's key, read without importing it.
 
-    It is the REVISION of the package's own, the name and version of an installed package whose class a user has named, and
+    It is the REVISION of the package's own, name and version of an installed package whose class a user has named, and
     for everything else the hash of its source.
     """
     known = entry(name)

@@ -224,15 +224,17 @@ def configuration(shared: Sequence[str], adapted: Sequence[str]) -> Finding:
 def product(factors: Sequence[float], result: float) -> Finding:
     """Test that the factors multiply to the result."""
     found = math.prod(factors)
-    shown = " x ".join(f"{factor:g}" for factor in factors)
-    return Finding(math.isclose(found, result), f"{shown} = {found:g}, stated {result:g}", Verdict.IMPOSSIBLE)
+    numbers = " x ".join(f"{factor:g}" for factor in factors)
+    return Finding(
+        math.isclose(found, result), f"{numbers} = {found:g}, stated {result:g}", Verdict.IMPOSSIBLE
+    )
 
 
 def total(parts: Sequence[float], whole: float) -> Finding:
     """Test that the parts add up to the whole."""
-    shown = " + ".join(f"{part:g}" for part in parts)
+    numbers = " + ".join(f"{part:g}" for part in parts)
     return Finding(
-        math.isclose(sum(parts), whole), f"{shown} = {sum(parts):g}, stated {whole:g}", Verdict.IMPOSSIBLE
+        math.isclose(sum(parts), whole), f"{numbers} = {sum(parts):g}, stated {whole:g}", Verdict.IMPOSSIBLE
     )
 
 
@@ -240,8 +242,8 @@ def whole_trials(n_windows: int, trial: int, window: int, step: int) -> Finding:
     """Test that the windows fill a whole number of trials, each cut into the same number of windows."""
     per_trial = (trial - window) // step + 1
     n_trials, rest = divmod(n_windows, per_trial)
-    shown = f"{per_trial} windows a trial, {n_trials} trials and {rest} windows over"
-    return Finding(rest == 0, shown, Verdict.IMPOSSIBLE)
+    numbers = f"{per_trial} windows a trial, {n_trials} trials and {rest} windows over"
+    return Finding(rest == 0, numbers, Verdict.IMPOSSIBLE)
 
 
 def token_counts(n_times: int, strides: Sequence[int], counts: Sequence[int]) -> Finding:
@@ -277,8 +279,8 @@ def beats_single_scale(strides: Sequence[int]) -> Finding:
 def token_bound(n_times: int, strides: Sequence[int], slack: int) -> Finding:
     """Test that no stride s gives more tokens than L / s plus the slack."""
     above = [stride for stride in strides if _n_tokens(n_times, stride) > n_times / stride + slack]
-    shown = f"exceeded at strides {above}" if above else f"holds at strides {list(strides)}"
-    return Finding(not above, shown, Verdict.IMPOSSIBLE)
+    numbers = f"exceeded at strides {above}" if above else f"holds at strides {list(strides)}"
+    return Finding(not above, numbers, Verdict.IMPOSSIBLE)
 
 
 def named(stated: int, names: Sequence[str]) -> Finding:
@@ -288,8 +290,8 @@ def named(stated: int, names: Sequence[str]) -> Finding:
 
 def descending(values: Sequence[float]) -> Finding:
     """Test that the values fall in the given order."""
-    shown = " > ".join(f"{value:g}" for value in values)
-    return Finding(list(values) == sorted(values, reverse=True), f"printed: {shown}")
+    numbers = " > ".join(f"{value:g}" for value in values)
+    return Finding(list(values) == sorted(values, reverse=True), f"printed: {numbers}")
 
 
 CHECKS: dict[str, Callable[..., Finding]] = {

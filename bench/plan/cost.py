@@ -92,7 +92,7 @@ def costs_from_records(records: Sequence[Record], place: Place) -> dict[str, Cos
         whole = record.micro_batch_size_used == record.settings["training"]["micro_batch_size"]
         if record.is_done and whole and place_of(record) == place:
             alike[_same_but_seed(record.settings, record.data.fingerprint)].append(record)
-    return {name: _cost_of(some) for name, some in alike.items()}
+    return {name: _cost_of(members) for name, members in alike.items()}
 
 
 def _cost_of(records: Sequence[Record]) -> Cost:

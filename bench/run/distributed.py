@@ -73,7 +73,10 @@ class DistributedFit(Fit):
         """Add up the gradients of all processes' shares of a batch, and return the whole batch's mean loss."""
         size = self.training.micro_batch_size or len(labels)
         pairs = zip(windows.split(size), labels.split(size), strict=True)
-        total = sum(self._accumulate_shares(some, truth, len(truth) / len(labels)) for some, truth in pairs)
+        total = sum(
+            self._accumulate_shares(micro_batch, truth, len(truth) / len(labels))
+            for micro_batch, truth in pairs
+        )
         whole = torch.tensor(total, dtype=torch.float64, device=self.device)
         dist.all_reduce(whole)
         return whole.item()
@@ -220,7 +223,7 @@ def _other(job: Job) -> None:
 
 def _agree(refusal: str | None) -> None:
     """Raise the first process's refusal in all processes, so that none waits for the others."""
-    told = [refusal]
-    dist.broadcast_object_list(told)
-    if told[0] is not None:
-        raise UsageError(told[0])
+    message = [refusal]
+    dist.broadcast_object_list(message)
+    if message[0] is not None:
+        raise UsageError(message[0])

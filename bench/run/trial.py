@@ -59,10 +59,12 @@ def measure(job: Job, started: float, budget_s: float) -> Trial:
     steps = _Steps(job, model, train, parts.validation)
     first_s = steps.time_one(SMALLEST_STEP)
     n_windows, train_window_s = steps.grow(budget_s)
-    some = _first(parts.test, EVALUATED)
-    evaluate = _timed(lambda: predict(model, some, settings.training.batch_size, settings.seed), job.device)
+    evaluated = _first(parts.test, EVALUATED)
+    evaluate = _timed(
+        lambda: predict(model, evaluated, settings.training.batch_size, settings.seed), job.device
+    )
     evaluate()
-    eval_window_s = tuple(evaluate() / len(some) for _ in range(2))
+    eval_window_s = tuple(evaluate() / len(evaluated) for _ in range(2))
     return Trial(
         start_s=start_s,
         load_s=loaded - clock,

@@ -123,31 +123,33 @@ def compare(records: Iterable[Record]) -> list[Comparison]:
     for record in records:
         by_place[Condition.of(record, {})].append(record)
     found = [
-        (Condition.of(some[0], changes), some)
-        for together in by_place.values()
-        for changes, some in _by_changes(together)
+        (Condition.of(members[0], changes), members)
+        for same_place in by_place.values()
+        for changes, members in _by_changes(same_place)
     ]
     comparisons = []
-    for condition, some in sorted(found, key=lambda item: (item[0].dataset, item[0].recipe, item[0].changes)):
-        current = _current(some)
+    for condition, members in sorted(
+        found, key=lambda item: (item[0].dataset, item[0].recipe, item[0].changes)
+    ):
+        current = _current(members)
         models: dict[str, list[Record]] = defaultdict(list)
         for record in current:
             models[label_of(record)].append(record)
         groups = tuple(Group(model, tuple(models[model])) for model in sorted(models))
-        comparisons.append(Comparison(condition, groups, len(some) - len(current)))
+        comparisons.append(Comparison(condition, groups, len(members) - len(current)))
     return comparisons
 
 
 def _by_changes(records: Sequence[Record]) -> list[tuple[dict[str, Any], list[Record]]]:
     """Group records of one recipe and the same data by changes; of equal groups the least changed stays."""
-    given: dict[str, tuple[dict[str, Any], list[Record]]] = {}
+    by_changes: dict[str, tuple[dict[str, Any], list[Record]]] = {}
     for record in records:
         changes = _given(record)
-        given.setdefault(_as_text(changes), (changes, []))[1].append(record)
+        by_changes.setdefault(_as_text(changes), (changes, []))[1].append(record)
     groups: dict[tuple[int, ...], tuple[dict[str, Any], list[Record]]] = {}
-    for changes, own in sorted(given.values(), key=lambda item: len(item[0])):
-        wanted = changes if any(_changes(record) for record in own) else {}
-        members = [record for record in records if record in own or _fits(record, wanted)]
+    for changes, changed_so in sorted(by_changes.values(), key=lambda item: len(item[0])):
+        wanted = changes if any(_changes(record) for record in changed_so) else {}
+        members = [record for record in records if record in changed_so or _fits(record, wanted)]
         groups.setdefault(tuple(map(id, members)), (wanted, members))
     return list(groups.values())
 

@@ -76,9 +76,11 @@ def datasets(studies: Sequence[Study]) -> str:
     same: dict[str, list[str]] = defaultdict(list)
     for study in studies:
         description, test = study.record.data, study.record.data.parts["test"]
-        said = f"{kinds.SHORT[description.kind]}, split {description.split_origin}"
-        same[said].append(f"{short_name(study.dataset)} {test.n_subjects}")
-    each = [f"{said}, test subjects: {', '.join(names)}" for said, names in same.items()]
+        description_text = f"{kinds.SHORT[description.kind]}, split {description.split_origin}"
+        same[description_text].append(f"{short_name(study.dataset)} {test.n_subjects}")
+    each = [
+        f"{description_text}, test subjects: {', '.join(names)}" for description_text, names in same.items()
+    ]
     return f"Data: {'; '.join(each)}."
 
 

@@ -117,9 +117,9 @@ class Fit:
         total = 0.0
         size = self.training.micro_batch_size or len(labels)
         bfloat16 = self.training.precision == "bfloat16"
-        for some, truth in zip(windows.split(size), labels.split(size), strict=True):
+        for micro_batch, truth in zip(windows.split(size), labels.split(size), strict=True):
             with torch.autocast(self.device.type, torch.bfloat16, enabled=bfloat16):
-                logits = self.model(some)
+                logits = self.model(micro_batch)
             logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
             loss = F.cross_entropy(logits, truth, label_smoothing=self.training.label_smoothing)
             loss = loss * (len(truth) / len(labels))

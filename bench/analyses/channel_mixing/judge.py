@@ -63,8 +63,8 @@ class ChannelMixingJudge:
         changes = {line.label: line.change[0] for line in lines if line and line.change}
         if len(changes) < len(of):
             return None
-        shown = ", ".join(f"{label} {change:+.1f} %" for label, change in changes.items())
-        return comparison_ruling(all(sign * change > 0 for change in changes.values()), shown)
+        evidence = ", ".join(f"{label} {change:+.1f} %" for label, change in changes.items())
+        return comparison_ruling(all(sign * change > 0 for change in changes.values()), evidence)
 
     def _largest(self, classes: Sequence[str]) -> Ruling | None:
         largest = self._line(classes)
@@ -73,8 +73,8 @@ class ChannelMixingJudge:
         }
         if largest is None or largest.label not in pairs:
             return None
-        shown = ", ".join(f"{label} {change:+.1f} %" for label, change in pairs.items())
-        return comparison_ruling(pairs[largest.label] == max(pairs.values()), shown)
+        evidence = ", ".join(f"{label} {change:+.1f} %" for label, change in pairs.items())
+        return comparison_ruling(pairs[largest.label] == max(pairs.values()), evidence)
 
     def _line(self, classes: Sequence[str]) -> Line | None:
         return self.lines.get(frozenset(PAPER_CLASSES[name] for name in classes))

@@ -79,8 +79,8 @@ class EfficiencyJudge:
         if len(found) < len(rivals):
             return None
         off = max(abs(value / about["ratio"] - 1) for value in found.values())
-        shown = ", ".join(f"{value:.2f} times {name}'s speed" for name, value in found.items())
-        return by_distance(off, CLOSE, 2 * CLOSE), shown
+        evidence = ", ".join(f"{value:.2f} times {name}'s speed" for name, value in found.items())
+        return by_distance(off, CLOSE, 2 * CLOSE), evidence
 
     def _throughput(self, panel: Panel, about: Any) -> _Found | None:
         """Compare windows per second with the stated range; the model farthest outside decides."""
@@ -89,24 +89,24 @@ class EfficiencyJudge:
             return None
         low, high = about["windows_per_s"]
         off = max(max(low / speeds[name], speeds[name] / high) - 1 for name in about["models"])
-        shown = ", ".join(f"{name} {speeds[name]:,.0f} windows/s" for name in about["models"])
-        return by_distance(off, CLOSE, 2 * CLOSE), shown
+        evidence = ", ".join(f"{name} {speeds[name]:,.0f} windows/s" for name in about["models"])
+        return by_distance(off, CLOSE, 2 * CLOSE), evidence
 
     def _fastest(self, panel: Panel, _about: Any) -> _Found | None:
         speeds = _of_all(_speeds(panel))
         if speeds is None:
             return None
         faster = {name: speed / speeds[OURS] for name, speed in speeds.items() if speed > speeds[OURS]}
-        shown = ", ".join(f"{name} {times:.1f} times as fast as {OURS}" for name, times in faster.items())
-        return comparison_verdict(not faster), shown or f"fastest of {len(speeds)}"
+        evidence = ", ".join(f"{name} {times:.1f} times as fast as {OURS}" for name, times in faster.items())
+        return comparison_verdict(not faster), evidence or f"fastest of {len(speeds)}"
 
     def _trade_off(self, panel: Panel, _about: Any) -> _Found | None:
         speeds, scores = _of_all(_speeds(panel)), _of_all(self._scores(panel))
         if speeds is None or scores is None:
             return None
         beating = sorted(n for n in speeds if speeds[n] > speeds[OURS] and scores[n] > scores[OURS])
-        shown = f"both better and faster: {', '.join(beating) or 'none'} of {len(speeds) - 1}"
-        return comparison_verdict(not beating), shown
+        evidence = f"both better and faster: {', '.join(beating) or 'none'} of {len(speeds) - 1}"
+        return comparison_verdict(not beating), evidence
 
     def _budget(self, panel: Panel, about: Any) -> _Found | None:
         speeds, scores = _of_all(_speeds(panel)), _of_all(self._scores(panel))
@@ -115,8 +115,8 @@ class EfficiencyJudge:
         low, high = about["millions"]
         rivals = [n for n in speeds if n != OURS and low <= panel.records[n].parameters.total / 1e6 <= high]
         worse = [n for n in rivals if speeds[n] >= speeds[OURS] or scores[n] >= scores[OURS]]
-        shown = f"faster or better: {', '.join(worse) or 'none'} of {len(rivals)} of such sizes"
-        return comparison_verdict(not worse), shown
+        evidence = f"faster or better: {', '.join(worse) or 'none'} of {len(rivals)} of such sizes"
+        return comparison_verdict(not worse), evidence
 
     def _scores(self, panel: Panel) -> dict[str, float]:
         """Return macro F1 in percent of the panel's models whose scores may be compared with the paper's."""

@@ -226,8 +226,8 @@ def _trouble(condition: TimedWorkload | None, notes: Footnotes) -> int | None:
 
 def _noted(notes: Footnotes, *texts: str | None) -> int | None:
     """Return the number of one footnote with all texts, None if every text is empty."""
-    said = [text for text in texts if text]
-    return notes.number("; ".join(said)) if said else None
+    nonempty = [text for text in texts if text]
+    return notes.number("; ".join(nonempty)) if nonempty else None
 
 
 def _smaller_batch(name: str, condition: TimedWorkload) -> str | None:

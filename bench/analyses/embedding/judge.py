@@ -45,11 +45,11 @@ def _only_ours_separates(ours: EmbeddingRecord, theirs: EmbeddingRecord) -> Ruli
     gains = [_gain(record) for record in (ours, theirs)]
     if gains[0] is None or gains[1] is None:
         return None
-    shown = (
+    evidence = (
         f"class from other subjects' neighbours, gain over naming one class: {OURS} {gains[0]:+.3f}, "
         f"{RIVAL} {gains[1]:+.3f}"
     )
-    return comparison_ruling(gains[0] > 0 >= gains[1], shown)
+    return comparison_ruling(gains[0] > 0 >= gains[1], evidence)
 
 
 def _separates_better(ours: EmbeddingRecord, theirs: EmbeddingRecord) -> Ruling | None:
@@ -58,10 +58,10 @@ def _separates_better(ours: EmbeddingRecord, theirs: EmbeddingRecord) -> Ruling 
     known = {name: (a, b) for name, (a, b) in pairs.items() if a is not None and b is not None}
     if len(known) < len(pairs):
         return None
-    shown = "; ".join(
+    evidence = "; ".join(
         f"{name.replace('_', ' ')}: {OURS} {a:.3f}, {RIVAL} {b:.3f}" for name, (a, b) in known.items()
     )
-    return comparison_ruling(all(a > b for a, b in known.values()), shown)
+    return comparison_ruling(all(a > b for a, b in known.values()), evidence)
 
 
 def _gain(record: EmbeddingRecord) -> float | None:

@@ -89,8 +89,8 @@ def embedding_table(records: Sequence[EmbeddingRecord]) -> Table:
 
 def clusters_by(record: EmbeddingRecord) -> str:
     """Return what windows cluster by, the label with the larger positive silhouette, or that seeds differ."""
-    said = {_cluster(seed.silhouette_class, seed.silhouette_subject) for seed in record.seeds}
-    return said.pop() if len(said) == 1 else "seeds differ"
+    clusters = {_cluster(seed.silhouette_class, seed.silhouette_subject) for seed in record.seeds}
+    return clusters.pop() if len(clusters) == 1 else "seeds differ"
 
 
 def _cluster(by_class: float | None, by_subject: float | None) -> str:
@@ -112,7 +112,7 @@ def subject_figure(maps: Sequence[Map]) -> Figure:
 
 
 def _figure(maps: Sequence[Map], name: str, by: str) -> Figure:
-    said = "; ".join(
+    texts = "; ".join(
         f"{map_.record.cells.model} on {short_name(map_.record.cells.dataset)}: {clusters_by(map_.record)}"
         for map_ in maps
     )
@@ -128,7 +128,7 @@ def _figure(maps: Sequence[Map], name: str, by: str) -> Figure:
             f"t-SNE of the features before the classifier, coloured by {by}; positions and distances between clusters "
             f"have no unit. {few}{_map_caption([map_.record for map_ in maps])}"
         ),
-        alt=f"Scatter plots of test windows, one per model and dataset, coloured by {by}. Clusters by: {said}.",
+        alt=f"Scatter plots of test windows, one per model and dataset, coloured by {by}. Clusters by: {texts}.",
         draw=partial(draw, maps, by),
         stamp=kinds.STAMPS[kinds.least_real(map_.record.cells.data.kind for map_ in maps)],
     )
@@ -232,9 +232,9 @@ def _table_caption(records: Sequence[EmbeddingRecord]) -> str:
 
 def _map_caption(records: Sequence[EmbeddingRecord]) -> str:
     settings = sorted({(record.perplexity, record.tsne_seed, record.n_components) for record in records})
-    said = "; ".join(f"perplexity {p:g}, seed {seed}, after PCA to {n}" for p, seed, n in settings)
+    texts = "; ".join(f"perplexity {p:g}, seed {seed}, after PCA to {n}" for p, seed, n in settings)
     shown = numbers(sorted({record.map_seed for record in records}))
-    return f"t-SNE: {said}. Cells of seed {shown}. Windows drawn: {_drawn(records)}. {_conditions(records)}"
+    return f"t-SNE: {texts}. Cells of seed {shown}. Windows drawn: {_drawn(records)}. {_conditions(records)}"
 
 
 def _drawn(records: Sequence[EmbeddingRecord]) -> str:
@@ -247,7 +247,7 @@ def _drawn(records: Sequence[EmbeddingRecord]) -> str:
 
 
 def _conditions(records: Sequence[EmbeddingRecord]) -> str:
-    said = sorted(
+    texts = sorted(
         {f"{record.cells.recipe}, changed: {record.cells.changes or 'nothing'}" for record in records}
     )
-    return f"Recipe: {'; '.join(said)}."
+    return f"Recipe: {'; '.join(texts)}."

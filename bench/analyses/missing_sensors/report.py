@@ -151,8 +151,8 @@ def _difference(
 
 def _label(group: GroupRobustness) -> str:
     rate = group.channel_dropout
-    said = {None: "", 0: ", channel dropout off"}.get(rate, f", channel dropout {rate}")
-    return f"{group.about.model}{said}"
+    description = {None: "", 0: ", channel dropout off"}.get(rate, f", channel dropout {rate}")
+    return f"{group.about.model}{description}"
 
 
 def _mean(group: GroupRobustness, number: int) -> float:
@@ -183,7 +183,7 @@ def _conditions(record: MissingSensorsRecord) -> str:
     }
     if len(set(each.values())) == 1:
         return f"Trained by {next(iter(each.values()))}."
-    return f"Trained by: {'; '.join(f'{name}: {said}' for name, said in each.items())}."
+    return f"Trained by: {'; '.join(f'{name}: {description}' for name, description in each.items())}."
 
 
 def _condition(record: MissingSensorsRecord, group: GroupRobustness) -> str:

@@ -164,8 +164,8 @@ def verdict(record: ScalesRecord) -> str:
         if words is None:
             continue
         found = preferred(record, number)
-        said = f"stride {stride}: {' or '.join(words)} said, {found or 'none preferred'} found"
-        (agree if found in words else differ).append(said)
+        sentence = f"stride {stride}: {' or '.join(words)} said, {found or 'none preferred'} found"
+        (agree if found in words else differ).append(sentence)
     whether = "does not hold here" if differ else "holds here"
     where = ", on SIMULATED data" if record.about.data.kind == "simulated" else ""
     rate = record.sampling_rate_hz

@@ -31,9 +31,9 @@ class TheoryJudge:
         decisive = [check for check in found if not check.void]
         if {check.number for check in decisive} != set(wanted):
             void = sorted({check.void for check in found if check.void})
-            return void_ruling(_told(found), "; ".join(void))
-        return comparison_ruling(all(check.verdict == "holds" for check in decisive), _told(decisive))
+            return void_ruling(_evidence(found), "; ".join(void))
+        return comparison_ruling(all(check.verdict == "holds" for check in decisive), _evidence(decisive))
 
 
-def _told(checks: Sequence[Check]) -> str:
+def _evidence(checks: Sequence[Check]) -> str:
     return "; ".join(f"{check.number}, {check.about}: {check.verdict}: {check.result}" for check in checks)

@@ -41,7 +41,7 @@ def ablation_bars(ablation: Ablation, name: str) -> Figure | None:
         {model: _printed(model) for model in shown} if study.dataset == published.ABLATION_DATASET else {}
     )
     f1 = published.METRICS.index("f1")
-    said = ", ".join(f"{model} {bar[0]:.1f}" for model, bars in measured.items() if (bar := bars[f1]))
+    scores_text = ", ".join(f"{model} {bar[0]:.1f}" for model, bars in measured.items() if (bar := bars[f1]))
     beside = " Hatched: published in the MedMamba paper, not measured here." if printed else ""
     left_out = "; ".join(gap for gap in gaps.values() if gap)
     without = f" Left out: {left_out}." if left_out else ""
@@ -49,7 +49,7 @@ def ablation_bars(ablation: Ablation, name: str) -> Figure | None:
         name=name,
         title=f"{where}: ablation, scores",
         caption=f"Scores of the full and the reduced models.{beside}{without} {study_caption(study)}",
-        alt=f"Bars of five scores for {len(shown)} variants of MedMamba. Macro F1 in percent: {said}.",
+        alt=f"Bars of five scores for {len(shown)} variants of MedMamba. Macro F1 in percent: {scores_text}.",
         draw=partial(draw, measured, printed),
         stamp=kinds.STAMPS[study.kind],
     )

@@ -33,7 +33,7 @@ def ablation_figure(ablation: Ablation, name: str) -> Figure | None:
     if not rows:
         return None
     f1 = list(METRICS).index("f1")
-    said = [
+    differences_texts = [
         f"{variant} {mean:+.1f}" for variant, found in rows.items() if (mean := found[f1].mean) is not None
     ]
     study = ablation.study
@@ -45,7 +45,7 @@ def ablation_figure(ablation: Ablation, name: str) -> Figure | None:
             "Reduced minus full model in percentage points, mean over paired seeds; left of zero the part helps. "
             f"Lines: 95% intervals over test subjects, where there are any. {study_caption(study)}"
         ),
-        alt=f"{title}: difference of each reduced model to the full one. F1: {', '.join(said)} points.",
+        alt=f"{title}: difference of each reduced model to the full one. F1: {', '.join(differences_texts)} points.",
         draw=partial(draw, rows),
         stamp=kinds.STAMPS[study.kind],
     )

@@ -84,8 +84,8 @@ class CellJudge:
         first, second = self._lead(dataset, metric), self._lead(than, metric)
         if first is None or second is None:
             return None
-        shown = f"measured lead {first.mean:+.2f} on {dataset}, {second.mean:+.2f} on {than}"
-        return comparison_ruling(first.mean > second.mean, shown)
+        evidence = f"measured lead {first.mean:+.2f} on {dataset}, {second.mean:+.2f} on {than}"
+        return comparison_ruling(first.mean > second.mean, evidence)
 
     def _margin(self, dataset: str, metric: str, rival: str, value: float, digits: int) -> Ruling | None:
         lead = seed_difference(self.suite.study(dataset), OURS, rival, metric)

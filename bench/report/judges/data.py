@@ -54,13 +54,13 @@ class DataJudge:
         if study is None:
             return None
         counted = _counted(study.record.data)
-        shown = ", ".join(
+        evidence = ", ".join(
             f"{counted[name]:,} {_COUNTS[name]} (stated {value:,})" for name, value in counts.items()
         )
         wrong = [name for name, value in counts.items() if counted[name] != value]
         if not wrong and counts.keys() & _OF_WHOLENESS:
-            shown += "; agrees by construction: data with other numbers would count as an excerpt"
-        return _ruled([_void(study)], shown, not wrong)
+            evidence += "; agrees by construction: data with other numbers would count as an excerpt"
+        return _ruled([_void(study)], evidence, not wrong)
 
     def _shares(self, dataset: str, shares: Mapping[str, float]) -> Ruling | None:
         """Compare shares of subjects in percent; parts that the claim does not name belong to training.
@@ -76,17 +76,17 @@ class DataJudge:
             subjects[name if name in shares else "train"] += part.n_subjects
         whole, slack = sum(subjects.values()), len(study.record.data.class_names)
         holds = all(abs(subjects[name] - share * whole / 100) <= slack for name, share in shares.items())
-        shown = ", ".join(f"{name} {100 * number / whole:.1f} %" for name, number in subjects.items())
-        return _ruled([_void(study), _split_void(study)], f"of {whole:,} subjects {shown}", holds)
+        evidence = ", ".join(f"{name} {100 * number / whole:.1f} %" for name, number in subjects.items())
+        return _ruled([_void(study), _split_void(study)], f"of {whole:,} subjects {evidence}", holds)
 
     def _parts(self, dataset: str, subjects: Mapping[str, int]) -> Ruling | None:
         study = self.studies.get(dataset)
         if study is None:
             return None
         found = {str(name): part.n_subjects for name, part in study.record.data.parts.items()}
-        shown = ", ".join(f"{name} {found[name]}" for name in subjects)
+        evidence = ", ".join(f"{name} {found[name]}" for name in subjects)
         holds = all(found[name] == number for name, number in subjects.items())
-        return _ruled([_void(study), _split_void(study)], f"subjects: {shown}", holds)
+        return _ruled([_void(study), _split_void(study)], f"subjects: {evidence}", holds)
 
     def _disjoint(self) -> Ruling | None:
         """Rule that no parts share a subject: every cell with scores has passed the trainer's check of that."""
@@ -112,10 +112,10 @@ class DataJudge:
         )
 
 
-def _ruled(reasons: Iterable[str], shown: str, holds: bool) -> Ruling:
+def _ruled(reasons: Iterable[str], evidence: str, holds: bool) -> Ruling:
     """Rule on counts, void if any reason is not empty."""
     void = sorted({reason for reason in reasons if reason})
-    return void_ruling(shown, "; ".join(void)) if void else comparison_ruling(holds, shown)
+    return void_ruling(evidence, "; ".join(void)) if void else comparison_ruling(holds, evidence)
 
 
 def _void(study: Study) -> str:

@@ -76,8 +76,8 @@ def _lead(order: list[str], tested: Predicted | None, notes: Footnotes) -> Cell:
     if OURS in order:
         return paired_cell(tested, next(model for model in order if model != OURS), "f1", notes)
     lead = paired_cell(tested, order[1], "f1", notes, model=order[0])
-    said = f"{tested.study.label}: no complete MedMamba; the lead is that of {order[0]} over {order[1]}"
-    number = notes.number(said)
+    remark = f"{tested.study.label}: no complete MedMamba; the lead is that of {order[0]} over {order[1]}"
+    number = notes.number(remark)
     return replace(lead, note=number)
 
 

@@ -105,13 +105,13 @@ def model_configuration(suite: Suite, name: str) -> Table | None:
         cells, quoted = [], []
         for study in studies:
             ran = study.groups[OURS].records[0].settings["hyperparameters"].get(field)
-            told = getattr(printed[study.dataset], field) if study.dataset in printed else None
-            differs = told is not None and ran is not None and _shown(ran) != _shown(told)
+            stated = getattr(printed[study.dataset], field) if study.dataset in printed else None
+            differs = stated is not None and ran is not None and _shown(ran) != _shown(stated)
             note = notes.number("differs from the published value") if differs else None
-            if told is not None and ran is None:
+            if stated is not None and ran is None:
                 note = notes.number("fixed in the model's code: no record confirms the published value")
             cells.append(Cell(text=None if ran is None else _shown(ran), note=note))
-            quoted.append(Cell(text=None if told is None else _shown(told)))
+            quoted.append(Cell(text=None if stated is None else _shown(stated)))
         measured.append(Row(title, tuple(cells)))
         paper.append(Row(title, tuple(quoted)))
     return Table(
