@@ -130,7 +130,7 @@ def exponent_table(record: ScalingRecord) -> str:
 
 
 def described(panel: Panel) -> str:
-    """Say what a table is of, and when it was measured."""
+    """Describe the contents of a table, and when they were measured."""
     sessions = sorted({record.session[:10] for record in panel.records.values()})
     warnings = sorted({text for record in panel.records.values() for text in record.warnings})
     noted = f" Noted meanwhile: {'; '.join(warnings)}." if warnings else ""
@@ -171,7 +171,7 @@ def ratio_text(ratio: Ratio) -> str:
 
 
 def spread(half_width: float | None) -> str:
-    """Return half an interval in percent, nothing where there is none or nothing to it."""
+    """Return half an interval in percent; empty without an interval or with one of no width."""
     return "" if not half_width else f" ±{max(1, round(100 * half_width))} %"
 
 

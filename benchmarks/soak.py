@@ -70,7 +70,7 @@ def start(options: argparse.Namespace, out: Path) -> subprocess.Popen[bytes]:
         "--retry-failed",
         "--no-efficiency",
     ]
-    # By its folder a process of this run is known, whoever its parent is.
+    # This variable identifies the processes of this run, whatever their parent.
     environment = {**os.environ, "BENCH_SOAK": str(out.parent)}
     return subprocess.Popen(
         [sys.executable, "-m", "bench", *arguments], stdout=subprocess.DEVNULL, env=environment

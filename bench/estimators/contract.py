@@ -178,7 +178,7 @@ def layout_of(estimator: Any) -> Layout:
 def takes_validation(estimator: Any) -> bool:
     """Tell whether ``fit`` names the arguments ``X_val`` and ``y_val``, and has a use for them.
 
-    scikit-learn's gradient boosting refuses a validation part where it is told not to stop early.
+    scikit-learn's gradient boosting refuses a validation part if it does not stop early.
     """
     named = {"X_val", "y_val"} <= set(inspect.signature(estimator.fit).parameters)
     return named and getattr(estimator, "early_stopping", None) is not False

@@ -28,7 +28,7 @@ from bench.results.efficiency_record import (
 def measure(plan: Plan, say: Say, keep: Callable[[EfficiencyRecord], object]) -> None:
     """Measure the models of a plan and give ``keep`` a record of each, also where a workload could not be run.
 
-    An interrupted measurement keeps the workloads that were done by then. Whoever calls this holds the device, see
+    An interrupted measurement keeps the workloads that were done by then. The caller must hold the device's lock, see
     `bench.measure.exclusive`.
     """
     session = datetime.now(UTC).isoformat(timespec="seconds")
