@@ -10,7 +10,7 @@ MINIROCKET_COMMIT = "d11d061"
 
 @dataclass(frozen=True, kw_only=True)
 class EstimatorEntry(ModelEntry):
-    """What the registry knows of an estimator without importing it: what it knows of a network, and a bit more.
+    """What the registry knows of an estimator without importing it: the entry of a network, and its provider.
 
     ``provider`` is name and version of the installed package whose class a user has named. ``settings`` is empty: no
     file of published hyperparameters belongs to an estimator.

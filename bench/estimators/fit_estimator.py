@@ -1,4 +1,4 @@
-"""Fitting one estimator on the parts of a cell: seeded, then scored like a network, by logits; nothing is kept."""
+"""Fitting one estimator on the parts of a cell: seeded, then scored by logits like a network; saves no weights."""
 
 import time
 from dataclasses import dataclass
@@ -16,20 +16,20 @@ from bench.estimators.identity import SEEDS
 from bench.train.part import Part
 from bench.train.seeding import derived_seed
 
-# Windows that are classified at a time, so that features of all of them never lie in memory together.
+# Windows classified at a time, so that the features of all windows are never in memory together.
 _BLOCK = 1024
 
 
 @dataclass(frozen=True, kw_only=True)
 class FitOutcome:
-    """What came of fitting an estimator, ``fit_s`` seconds of wall time; no epochs, so no history and no best one."""
+    """The result of fitting an estimator in ``fit_s`` seconds of wall time; without epochs, history and best epoch."""
 
     fitted: contract.Fitted
     fit_s: float
 
     @property
     def validation_shown(self) -> bool:
-        """Tell whether the estimator was shown the validation part, whatever it made of it."""
+        """Whether the estimator was given the validation part, used or not."""
         return self.fitted.n_validation > 0
 
     @property
@@ -43,7 +43,7 @@ class FitOutcome:
         Raises
         ------
         DataError, ModelError
-            The windows cannot be given to the estimator, or what it puts out are no probabilities.
+            The windows cannot be given to the estimator, or its output is no probability.
         """
         starts = range(0, len(part), _BLOCK)
         blocks = [self.fitted.logits(_turned(part, part.rows[start : start + _BLOCK])) for start in starts]
@@ -56,13 +56,13 @@ def fit_estimator(estimator: Any, train: Part, validation: Part, n_classes: int,
     Parameters
     ----------
     estimator
-        Unfitted; left as it is.
+        Unfitted; not changed.
     train, validation
         Parts without a common subject. An estimator that does not take the validation part is not shown it.
     n_classes
         Number of classes of the dataset.
     seed
-        The cell's; every ``random_state`` of the copy is derived from it.
+        The cell's seed; every ``random_state`` of the copy is derived from it.
 
     Raises
     ------
@@ -81,7 +81,7 @@ def fit_estimator(estimator: Any, train: Part, validation: Part, n_classes: int,
 
 
 def seeded(estimator: Any, seed: int) -> Any:
-    """Return an unfitted copy, every seed in it derived from one and from its place.
+    """Return an unfitted copy, in which every seed is derived from ``seed`` and from its parameter's path.
 
     A seed is a parameter called ``random_state``, ``seed`` or ``random_seed``, of the estimator or of one inside.
 

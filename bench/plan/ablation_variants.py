@@ -7,7 +7,7 @@ VARIANTS = ("medmamba-single-scale", "medmamba-unidirectional", "medmamba-no-cha
 
 
 def ablation_variants(models: Sequence[str], datasets: Sequence[str]) -> list[str]:
-    """Return the variants that a grid lacks; none where it has not both MedMamba and ADFTD."""
+    """Return the variants that a grid lacks; none unless it has both MedMamba and ADFTD."""
     if MODEL not in models or DATASET not in datasets:
         return []
     return [name for name in VARIANTS if name not in models]

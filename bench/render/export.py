@@ -14,7 +14,7 @@ _DATA: dict[str, Callable[[Table], str]] = {".csv": to_csv, ".json": to_json}
 
 
 def write_tables(tables: Iterable[Table], folder: Path) -> list[Path]:
-    """Write tables as LaTeX, in as many parts as fit a page each, as markdown, CSV and JSON."""
+    """Write tables as LaTeX, split into parts that each fit a page, and as markdown, CSV and JSON."""
     paths = []
     for table in tables:
         paths.extend(write_text(folder / f"{page.name}.tex", to_latex(page)) for page in pages(table))

@@ -1,4 +1,4 @@
-"""What the numbers of a report rest on, said before any of them: data, seeds, subjects, machines, failures."""
+"""The box before all numbers of a report: their data, seeds, subjects, machines and failures."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from bench.studies.suite import Study, Suite, gap_of
 
 @dataclass(frozen=True)
 class Fact:
-    """One line of the box; `is_warning` where a reader must not miss it."""
+    """One line of the box; `is_warning` marks what a reader must not miss."""
 
     label: str
     text: str
@@ -28,7 +28,7 @@ def facts(
 ) -> list[Fact]:
     """Return the lines of the box, in the order in which a reviewer asks.
 
-    `measured` is where efficiency and scaling were measured, `damaged` what could not be used and why.
+    `measured` has the environments of efficiency and scaling measurements, `damaged` the unusable files and why.
     """
     studies = [study for suite in suites for study in suite.studies]
     return [
@@ -78,11 +78,11 @@ def _subjects(studies: Sequence[Study]) -> Fact:
 
 
 def coverage(suites: Sequence[Suite]) -> list[Fact]:
-    """Say for each recipe how much of the paper's grid is here."""
+    """Return, for each recipe, how much of the paper's grid has records."""
     lines = []
     for suite in suites:
         paper = [model for model in published.models() if model not in suite.models]
-        datasets = {one.dataset for one in published.dataset_summary()}
+        datasets = {row.dataset for row in published.dataset_summary()}
         absent = [short_name(name) for name in sorted(datasets) if suite.study(name) is None]
         studied = {study.dataset: sorted(set(PAPER_SEEDS) - set(study.seeds)) for study in suite.studies}
         few = [f"{short_name(name)} {numbers(seeds)}" for name, seeds in studied.items() if seeds]
@@ -102,7 +102,7 @@ def coverage(suites: Sequence[Suite]) -> list[Fact]:
 
 
 def _gaps(study: Study, models: Sequence[str]) -> list[str]:
-    """Say what models lack, and reduced models of the ablation where any was run."""
+    """List what models lack, and what reduced models lack if any of them was run."""
     where = short_name(study.dataset)
     reduced = [group for group in study.comparison.groups if group.model in ablation_variants()]
     gaps = [*map(study.gap, models), *(gap_of(group, study.seeds, where) for group in reduced)]
@@ -111,10 +111,13 @@ def _gaps(study: Study, models: Sequence[str]) -> list[str]:
 
 def _devices(records: Sequence[Record], measured: Sequence[Environment]) -> list[Fact]:
     lines = [Fact("Machines", devices(records))]
-    others = {f"{one.device_name} ({one.device})" for one in measured}
+    others = {f"{environment.device_name} ({environment.device})" for environment in measured}
     if others:
         lines.append(Fact("Machines of efficiency and scaling", "; ".join(sorted(others))))
-    if all(one.device == "cpu" for one in (*(record.environment for record in records), *measured)):
+    if all(
+        environment.device == "cpu"
+        for environment in (*(record.environment for record in records), *measured)
+    ):
         lines.append(Fact("GPU", "nothing on this page ran on a GPU, nor says anything of one", True))
     elif any(not record.environment.deterministic for record in records):
         lines.append(Fact("Determinism", "cells of a GPU are not bit-equal when repeated", True))
@@ -127,7 +130,8 @@ def _failures(records: Sequence[Record]) -> list[Fact]:
         return [Fact("Failed cells", f"none of {len(records)}")]
     counts = Counter(record.outcome for record in failed)
     names = [
-        f"{one.cell.model} / {one.cell.dataset} / seed {one.cell.seed} ({one.outcome})" for one in failed
+        f"{record.cell.model} / {record.cell.dataset} / seed {record.cell.seed} ({record.outcome})"
+        for record in failed
     ]
     kinds = ", ".join(f"{number} {outcome}" for outcome, number in sorted(counts.items()))
     return [Fact("Failed cells", f"{len(failed)} of {len(records)} ({kinds}): {'; '.join(names)}", True)]

@@ -1,4 +1,4 @@
-"""The page: one HTML file that opens from disk, needs no network, and shows everything that the report has."""
+"""The report as one HTML file that opens from disk and needs no network."""
 
 from pathlib import Path
 

@@ -100,7 +100,7 @@ def prepare_all(
     allow_skipped: bool,
     on_record: Callable[[str, int, int], None],
 ) -> dict[str, Manifest]:
-    """Cut the windows of every dataset that is not prepared yet; ``on_record`` is told dataset, records done and all.
+    """Cut the windows of every dataset not prepared yet; ``on_record`` gets dataset, records done, records in all.
 
     Raises
     ------

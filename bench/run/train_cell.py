@@ -32,7 +32,7 @@ MakeFit = Callable[[nn.Module, Part, Part, Training, int], Fit]
 
 
 def run_cell(job: Job, on_epoch: OnEpoch, make_fit: MakeFit = Fit) -> tuple[Record, str]:
-    """Train, test and record one cell; return the record that it has now, and what is to be said of it.
+    """Train, test and record one cell; return the record that it has now, and a remark on it.
 
     ``make_fit`` makes the training; it may change the model in place.
 
@@ -131,5 +131,5 @@ def write_weights(job: Job, fit: Fit) -> None:
     """Write the weights that were tested."""
     weights = {name: value.contiguous().cpu() for name, value in fit.best_weights.items()}
     with atomic_file(job.folder.weights) as path:
-        # safetensors' own writer hides why the disk refuses.
+        # safetensors' own writer hides the reason of a write error.
         path.write_bytes(save(weights))

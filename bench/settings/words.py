@@ -1,4 +1,4 @@
-"""Every setting in words, from the fields and constructors that define it."""
+"""The description of every setting, from the fields and constructors that define it."""
 
 import types
 from typing import Any, Literal, NamedTuple, Union, get_args, get_origin
@@ -15,7 +15,7 @@ _BOUNDS = {"ge": ">=", "gt": ">", "le": "<=", "lt": "<"}
 
 
 class SettingInWords(NamedTuple):
-    """A setting that ``--set`` takes: which values it may have, whose it is, and what it means."""
+    """A setting that ``--set`` takes: its values, its owner, and its meaning."""
 
     name: str
     values: str
@@ -24,7 +24,7 @@ class SettingInWords(NamedTuple):
 
 
 def settings_in_words(model: str | None = None) -> list[SettingInWords]:
-    """Return the settings of training and data, and those of a model if one is named.
+    """Return the settings of training and data, and those of a model if given.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""How all intervals of a report are drawn: how many draws, what level, and from what generator.
+"""The resampling of all intervals of a report: number of draws, level and generator.
 
 Generators depend on names only, so that a report is the same when it is rendered again.
 """

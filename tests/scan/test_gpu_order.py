@@ -14,7 +14,7 @@ from torch import Tensor
 
 from bench.cli import main
 from bench.errors import ModelError
-from bench.run import environment
+from bench.measure import environment
 from bench.scan import ScanInputs, available_backends, choose_backend, hub, obstacles, reference, self_test
 from bench.scan.triton import backend as triton_backend
 from tests.scan.test_mamba_ssm import stand_in

@@ -11,7 +11,7 @@ from bench.studies.suite import Suite
 
 
 class AblationJudge:
-    """Rules on claims about what the reduced models lose."""
+    """Judges claims about the losses of the reduced models."""
 
     def __init__(self, suite: Suite) -> None:
         self.study = suite.study(published.ABLATION_DATASET)
@@ -61,7 +61,7 @@ class AblationJudge:
         return comparison_ruling(not wrong, order)
 
     def _loss(self, variant: str, metric: str) -> float | None:
-        """Return what a reduced model loses against the full one, in percentage points."""
+        """Return the loss of a reduced model against the full model, in percentage points."""
         full = comparable_mean(self.study, OURS, metric)
         reduced = comparable_mean(self.study, variant, metric)
         return None if full is None or reduced is None else full - reduced

@@ -1,6 +1,6 @@
 """Verdicts on the paper's counts, splits and scaling, from the data that the records were made on.
 
-Data are called whole by their numbers of subjects and windows, so whole data can only agree in these two; the evidence
+Whole data are recognised by their numbers of subjects and windows, so these two always agree; the evidence
 says so. Excerpts and simulations decide nothing.
 """
 
@@ -25,7 +25,7 @@ _PER_CHANNEL = ("window", "channel")
 
 
 class DataJudge:
-    """Rules on what the paper says of its datasets, each by the study on the most of its real data."""
+    """Judges claims about the paper's datasets, each by the study on the most of its real data."""
 
     def __init__(self, suites: Sequence[Suite]) -> None:
         self.studies: dict[str, Study] = {}
@@ -54,16 +54,16 @@ class DataJudge:
         if study is None:
             return None
         counted = _counted(study.record.data)
-        shown = ", ".join(
+        evidence = ", ".join(
             f"{counted[name]:,} {_COUNTS[name]} (stated {value:,})" for name, value in counts.items()
         )
         wrong = [name for name, value in counts.items() if counted[name] != value]
         if not wrong and counts.keys() & _OF_WHOLENESS:
-            shown += "; agrees by construction: data with other numbers would count as an excerpt"
-        return _ruled([_void(study)], shown, not wrong)
+            evidence += "; agrees by construction: data with other numbers would count as an excerpt"
+        return _ruled([_void(study)], evidence, not wrong)
 
     def _shares(self, dataset: str, shares: Mapping[str, float]) -> Ruling | None:
-        """Compare shares of subjects in percent; a part that is not named belongs to training.
+        """Compare shares of subjects in percent; parts that the claim does not name belong to training.
 
         Stratified parts are rounded within each class, hence one subject of each class of slack.
         """
@@ -76,20 +76,20 @@ class DataJudge:
             subjects[name if name in shares else "train"] += part.n_subjects
         whole, slack = sum(subjects.values()), len(study.record.data.class_names)
         holds = all(abs(subjects[name] - share * whole / 100) <= slack for name, share in shares.items())
-        shown = ", ".join(f"{name} {100 * number / whole:.1f} %" for name, number in subjects.items())
-        return _ruled([_void(study), _split_void(study)], f"of {whole:,} subjects {shown}", holds)
+        evidence = ", ".join(f"{name} {100 * number / whole:.1f} %" for name, number in subjects.items())
+        return _ruled([_void(study), _split_void(study)], f"of {whole:,} subjects {evidence}", holds)
 
     def _parts(self, dataset: str, subjects: Mapping[str, int]) -> Ruling | None:
         study = self.studies.get(dataset)
         if study is None:
             return None
         found = {str(name): part.n_subjects for name, part in study.record.data.parts.items()}
-        shown = ", ".join(f"{name} {found[name]}" for name in subjects)
+        evidence = ", ".join(f"{name} {found[name]}" for name in subjects)
         holds = all(found[name] == number for name, number in subjects.items())
-        return _ruled([_void(study), _split_void(study)], f"subjects: {shown}", holds)
+        return _ruled([_void(study), _split_void(study)], f"subjects: {evidence}", holds)
 
     def _disjoint(self) -> Ruling | None:
-        """Hold that no part shares a subject: a cell that has scores has passed the trainer's check of it."""
+        """Rule that no parts share a subject: every cell with scores has passed the trainer's check of that."""
         return self._everywhere(
             "cells with scores, each of which refuses parts that share a subject",
             lambda study: any(group.seeds for group in study.comparison.groups),
@@ -101,8 +101,8 @@ class DataJudge:
         )
 
     def _everywhere(self, what: str, holds: Callable[[Study], bool]) -> Ruling | None:
-        """Rule on what has to hold for each dataset of the paper."""
-        names = [one.dataset for one in published.dataset_summary()]
+        """Rule on a claim that has to hold for each dataset of the paper."""
+        names = [row.dataset for row in published.dataset_summary()]
         studies = [self.studies[name] for name in names if name in self.studies]
         if len(studies) < len(names):
             return None
@@ -112,26 +112,26 @@ class DataJudge:
         )
 
 
-def _ruled(reasons: Iterable[str], shown: str, holds: bool) -> Ruling:
-    """Rule on what was counted, unless a reason speaks against it; empty reasons do not."""
+def _ruled(reasons: Iterable[str], evidence: str, holds: bool) -> Ruling:
+    """Rule on counts, void if any reason is not empty."""
     void = sorted({reason for reason in reasons if reason})
-    return void_ruling(shown, "; ".join(void)) if void else comparison_ruling(holds, shown)
+    return void_ruling(evidence, "; ".join(void)) if void else comparison_ruling(holds, evidence)
 
 
 def _void(study: Study) -> str:
-    """Say why a study's data are not the paper's; an empty text where they are."""
+    """Explain why a study's data are not the paper's; empty if they are."""
     kind = study.record.data.kind
     return "" if kind == "whole" else f"{kind} data"
 
 
 def _split_void(study: Study) -> str:
-    """Say why a study's split is not the paper's; an empty text where it is."""
+    """Explain why a study's split is not the paper's; empty if it is."""
     origin = study.record.data.split_origin
     return "" if origin == "published" else f"split {origin}"
 
 
 def _counted(data: DataDescription) -> dict[str, int]:
-    """Count the three parts of the split, which are all that preprocessing kept."""
+    """Sum the counts of the split's three parts, which hold everything that preprocessing kept."""
     parts = data.parts.values()
     return {
         "n_subjects": sum(part.n_subjects for part in parts),

@@ -1,4 +1,4 @@
-"""Which judge rules on what, as far as the records of a results folder allow."""
+"""The judges by what a claim needs, as far as the records of a results folder allow."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,10 +17,10 @@ from bench.studies.suite import Suite
 
 
 def make_judges(out: Path, suites: Sequence[Suite]) -> dict[str, RecordJudge]:
-    """Return a judge for everything that a claim may need and records may decide.
+    """Return a judge for every ``needs`` of claims that records can decide.
 
-    Scores, losses and settings are those of the paper's recipe, if it was run; data are those of any recipe. Records of
-    an analysis that cannot be read are named in the evidence of every claim that asks for them.
+    Scores, losses and settings come from the paper's recipe, if it was run; data from any recipe. Records of
+    an analysis that cannot be read are named in the evidence of every claim that needs them.
     """
     suite = next((suite for suite in suites if suite.recipe == PAPER_RECIPE), None)
     judges: dict[str, RecordJudge] = {}
@@ -35,7 +35,7 @@ def make_judges(out: Path, suites: Sequence[Suite]) -> dict[str, RecordJudge]:
 
 
 def _naming(judge: RecordJudge, damaged: Sequence[BenchError]) -> RecordJudge:
-    """Return the judge with the unreadable records named in its evidence; without any it is the judge itself."""
+    """Return the judge, with unreadable records, if any, named in its evidence."""
     if not damaged:
         return judge
     evidence = f"damaged records: {'; '.join(map(str, damaged))}"

@@ -15,11 +15,11 @@ from bench.studies.measured_scores import comparable_mean, score_ruling, seed_di
 from bench.studies.suite import Suite
 
 _Row = Mapping[str, float]
-"""Measured means of all paper models in percent, for one dataset and metric."""
+"""Measured means of all models of the paper in percent, for one dataset and metric."""
 
 
 class CellJudge:
-    """Rules on claims about scores, from the records of one suite."""
+    """Judges claims about scores, from the records of one suite."""
 
     def __init__(self, suite: Suite) -> None:
         self.suite = suite
@@ -84,8 +84,8 @@ class CellJudge:
         first, second = self._lead(dataset, metric), self._lead(than, metric)
         if first is None or second is None:
             return None
-        shown = f"measured lead {first.mean:+.2f} on {dataset}, {second.mean:+.2f} on {than}"
-        return comparison_ruling(first.mean > second.mean, shown)
+        evidence = f"measured lead {first.mean:+.2f} on {dataset}, {second.mean:+.2f} on {than}"
+        return comparison_ruling(first.mean > second.mean, evidence)
 
     def _margin(self, dataset: str, metric: str, rival: str, value: float, digits: int) -> Ruling | None:
         lead = seed_difference(self.suite.study(dataset), OURS, rival, metric)
@@ -99,11 +99,13 @@ class CellJudge:
         return comparison_ruling(all(lower), f"measured lower in {sum(lower)} of {len(lower)} scores")
 
     def _hardest(self, dataset: str, metrics: Sequence[str]) -> Ruling | None:
-        others = [one.dataset for one in published.dataset_summary() if one.dataset != dataset]
+        others = [row.dataset for row in published.dataset_summary() if row.dataset != dataset]
         rulings = [self._harder(dataset, other, metrics) for other in others]
         if any(ruling is None for ruling in rulings):
             return None
-        failed = [other for other, one in zip(others, rulings, strict=True) if one and not _holds(one)]
+        failed = [
+            other for other, ruling in zip(others, rulings, strict=True) if ruling and not _holds(ruling)
+        ]
         evidence = (
             f"not lower for every model than {', '.join(failed)}" if failed else "lowest for every model"
         )
@@ -119,7 +121,7 @@ class CellJudge:
         return None if paired is None else _Lead(rival, *paired)
 
     def _row(self, dataset: str, metric: str, models: Sequence[str] | None = None) -> _Row | None:
-        """Return the means of the given (else all paper) models; None where one is missing or void."""
+        """Return the means of the given models (default: all of the paper); None if a mean is missing or void."""
         row = {
             model: comparable_mean(self.suite.study(dataset), model, metric)
             for model in models or published.models()

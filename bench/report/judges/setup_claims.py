@@ -1,6 +1,6 @@
 """Verdicts on the paper's configuration and training protocol, from the settings that records of MedMamba keep.
 
-Settings that a preset or a user changed decide nothing: they are not an attempt at the paper's.
+Settings that a preset or a user changed decide nothing, since they do not try to be the paper's.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,11 +16,11 @@ from bench.studies.aggregate import Group
 from bench.studies.suite import Suite
 
 FEW_PARAMETERS = 0.05
-"""Ours: a modest number of parameters is at most 5 percent of the full model's."""
+"""Our choice: a modest number of parameters is at most 5 percent of the full model's."""
 
 
 class SetupJudge:
-    """Rules on hyperparameters, protocol, seeds, checkpoints and what channel mixing adds in parameters."""
+    """Judges hyperparameters, protocol, seeds, checkpoints and the parameters that channel mixing adds."""
 
     def __init__(self, suite: Suite) -> None:
         self.suite = suite
@@ -44,7 +44,7 @@ class SetupJudge:
         return self._settings("training", datasets, values)
 
     def _settings(self, part: str, datasets: Sequence[str], values: Mapping[str, Any]) -> Ruling | None:
-        """Compare settings as run with the stated ones, on each dataset."""
+        """Compare the settings of the run with the stated ones, on each dataset."""
         groups = self._groups(datasets)
         wrong = [
             f"{name} {used.get(name)} on {short_name(dataset)}"
@@ -69,7 +69,7 @@ class SetupJudge:
         return self._ruled(groups, datasets, text, best == len(done))
 
     def _seeds(self, datasets: Sequence[str], seeds: Sequence[int]) -> Ruling | None:
-        """Hold that all seeds were run; too few of them contradict nothing."""
+        """Test whether all seeds were run; missing seeds do not contradict the claim."""
         groups = self._groups(datasets)
         lacking = [name for name, group in groups.items() if not set(seeds) <= set(group.seeds)]
         text = f"seeds {', '.join(map(str, seeds))} in one split of each dataset"
@@ -99,7 +99,7 @@ class SetupJudge:
     def _ruled(
         self, groups: Mapping[str, Group], datasets: Sequence[str], text: str, holds: bool
     ) -> Ruling | None:
-        """Rule where MedMamba was run on every dataset without changed settings; else say what stands against it."""
+        """Rule if MedMamba was run on every dataset without changed settings; else return the reasons against it."""
         if not groups:
             return None
         changes = {
@@ -111,8 +111,8 @@ class SetupJudge:
 
 
 def _tests_the_best(record: Record) -> bool:
-    """Tell whether the tested epoch has the highest validation F1 of the history."""
-    by_epoch = {one.epoch: one.val_f1 for one in record.history}
+    """Whether the tested epoch has the highest validation F1 of the history."""
+    by_epoch = {epoch.epoch: epoch.val_f1 for epoch in record.history}
     return by_epoch.get(record.best_epoch or 0) == max(by_epoch.values(), default=None)
 
 
