@@ -77,6 +77,7 @@ def machine() -> str:
     """Describe what the numbers were measured on."""
     import torch
 
+    from bench.native.library import ISA_NAMES
     from bench.scan.native import library
 
     lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
@@ -86,7 +87,7 @@ def machine() -> str:
     return (
         f"Measured on {datetime.datetime.now(tz=datetime.UTC):%Y-%m-%d}: {model}, {os.cpu_count()} cores, "
         f"{platform.system()}, Python {platform.python_version()}, torch {torch.__version__}, {MAMBAPY}, "
-        f"native kernel on {library.ISA_NAMES[library.best_isa()]}; load average before: {os.getloadavg()[0]:.1f}."
+        f"native kernel on {ISA_NAMES[library.best_isa()]}; load average before: {os.getloadavg()[0]:.1f}."
     )
 
 
