@@ -1,5 +1,5 @@
 /* Vectors of one precision and instruction set. Included by a kernel's body once for each, with
-   NAME(x), TARGET, REAL, INTEGER (as wide as REAL), LANES and, for some, DOUBLE or AVX512 defined. vectors_end.h forgets
+   NAME(x), TARGET, REAL, INTEGER (as wide as REAL), LANES and, for some, DOUBLE, AVX2 or AVX512 defined. vectors_end.h forgets
    all of it.
 
    NaN and infinity must pass: a bound is always written so that a comparison with NaN keeps the NaN. */

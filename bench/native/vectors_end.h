@@ -1,4 +1,4 @@
-/* Forget what vectors.h was told and defined, so that it can be included again. */
+/* Forget what vectors.h and philox.h were told and defined, so that they can be included again. */
 
 #undef VEC
 #undef LOOSE
@@ -10,4 +10,8 @@
 #undef INTEGER
 #undef LANES
 #undef DOUBLE
+#undef AVX2
 #undef AVX512
+#undef WIDE
+#undef WORDS
+#undef STREAMS
