@@ -1,6 +1,5 @@
 """Attention with dropout on CPUs: one contract, several backends that drop the same probabilities."""
 
-from bench.attention.contract import Dropped, draw_seed
 from bench.attention.dispatch import BACKENDS, CHOICE, attention
 
-__all__ = ["BACKENDS", "CHOICE", "Dropped", "attention", "draw_seed"]
+__all__ = ["BACKENDS", "CHOICE", "attention"]

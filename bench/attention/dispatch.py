@@ -13,8 +13,9 @@ All drop the same probabilities for the same seed. Other devices have kernels of
 
 from typing import TYPE_CHECKING
 
-from bench.attention.contract import Dropped, check_shapes
+from bench.attention.contract import check_shapes
 from bench.backends import Backends
+from bench.dropout.dropped import Dropped
 
 if TYPE_CHECKING:
     from torch import Tensor

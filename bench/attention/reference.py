@@ -2,8 +2,8 @@
 
 from torch import Tensor
 
-from bench.attention.contract import Dropped
-from bench.attention.draws import factors
+from bench.attention.kept import factors
+from bench.dropout.dropped import Dropped
 
 
 def attend(q: Tensor, k: Tensor, v: Tensor, scale: float, dropped: Dropped) -> Tensor:

@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
-from bench.attention.contract import Dropped
-from bench.attention.draws import factors
+from bench.attention.kept import factors
+from bench.dropout.dropped import Dropped
 
 MATRIX_BUDGET_BYTES = 4 * 2**20
 

@@ -11,9 +11,9 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from bench.attention.contract import Dropped
 from bench.attention.native import library
 from bench.attention.native.library import AttentionArgs, Strided
+from bench.dropout.dropped import Dropped
 from bench.native import threads
 from bench.native.build import BuildError
 

@@ -1,13 +1,9 @@
-"""Philox4x32-7 in NumPy: the random words of the C kernels, for the backends that are written in torch.
+"""Philox4x32-7 in NumPy: the random words that the C kernels draw, for all that is written in torch.
 
 Source: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (2011), section 2 and table 2.
 """
 
 import numpy as np
-import torch
-from torch import Tensor
-
-from bench.attention.contract import Dropped
 
 ROUNDS = 7
 MULTIPLIERS = (0xD2511F53, 0xCD9E8D57)
@@ -43,14 +39,3 @@ def sixteen_bits(words: Words) -> np.ndarray:
     """Return ``(..., n, words)`` as ``(..., n * words * 2)`` numbers of 16 bits, low halves first."""
     halves = words.astype("<u4").view("<u2")
     return halves.reshape(*halves.shape[:-2], -1)
-
-
-def factors(dropped: Dropped, pairs: range, queries: range, n_keys: int, dtype: torch.dtype) -> Tensor:
-    """Return what probabilities are multiplied by, ``(pairs, queries, n_keys)``: zero, or ``keep_scale``."""
-    pair, query, block = (
-        np.arange(numbers.start, numbers.stop, dtype=np.uint64)
-        for numbers in (pairs, queries, range(-(-n_keys // 8)))
-    )
-    counter = (query[:, None], block, pair[:, None, None], np.uint64(0) * block)
-    bits = sixteen_bits(philox(counter, dropped.seed))[..., :n_keys]
-    return torch.from_numpy(bits >= dropped.threshold).to(dtype) * dropped.keep_scale
