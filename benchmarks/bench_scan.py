@@ -15,9 +15,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from bench.files import atomic_file
+from benchmarks.marks import write_between_marks
 
-README = Path(__file__).parent / "README.md"
 MAMBAPY = "mambapy==1.2.0"
 
 
@@ -42,7 +41,7 @@ def main() -> int:
             print(line, flush=True)
             lines.append(line)
         if asked.write:
-            write_between_marks(title, lines)
+            write_between_marks(title, "bench_scan", lines)
     return 0
 
 
@@ -60,17 +59,6 @@ def shapes_part(rounds: int) -> Iterator[str]:
     from benchmarks.scan import grid
 
     yield from grid.table(rounds)
-
-
-def write_between_marks(title: str, lines: list[str]) -> None:
-    """Replace what stands between the README's two marks of a title."""
-    start, end = f"<!-- {title}: written by bench_scan -->\n", f"<!-- end of {title} -->"
-    before, _, rest = README.read_text(encoding="utf-8").partition(start)
-    _, found, after = rest.partition(end)
-    assert found, f"{README} has no marks for '{title}'"
-    body = "\n".join(lines)
-    with atomic_file(README) as temporary:
-        temporary.write_text(f"{before}{start}\n{body}\n\n{end}{after}", encoding="utf-8")
 
 
 def machine() -> str:

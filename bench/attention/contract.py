@@ -5,8 +5,8 @@ Per window and head, for query i and key j, with ``p`` the softmax over keys of 
     out_i = sum over j of m_ij p_ij v_j        m_ij is 0 where the probability is dropped, else 1 / (1 - rate)
 
 Which ones are dropped follows from the call's seed and the place alone, so every backend drops the same and none has to
-keep what was dropped for the gradient. The 16 bits that decide (:class:`bench.dropout.Dropped`) are, for query i and key
-j in pair p (window times heads plus head), one half of a word of the block that the seed makes of the counter
+keep what was dropped for the gradient. The 16 bits that decide (:class:`bench.dropout.Dropped`) are, for query i and
+key j in pair p (window times heads plus head), half a word of the block that the seed makes of the counter
 ``(i, j // 8, p, 0)``: word ``j % 8 // 2``, its high half where j is odd.
 """
 
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from torch import Tensor
+
 
 def check_shapes(q: "Tensor", k: "Tensor", v: "Tensor") -> None:
     """Refuse tensors that do not fit each other.

@@ -11,13 +11,13 @@ from bench.cli.options import data_option, default_data
 @click.command("doctor")
 @data_option
 def command(data: Path | None) -> None:
-    """Show device, scan backend, versions, threads, and which datasets are found.
+    """Show device, scan and attention backends, versions, threads, and which datasets are found.
 
     \b
     bench doctor
     bench doctor --data DIR
     """
-    from bench import scan
+    from bench import attention, scan
     from bench.files import cache_root
     from bench.run import environment
 
@@ -26,6 +26,10 @@ def command(data: Path | None) -> None:
     described = environment.describe(device, 1, "float32", scan.choose_backend("auto", device))
     click.echo(f"device: {described.device} ({described.device_name}), {os.cpu_count()} cores")
     click.echo(f"scan backend: {described.scan_backend} (of {', '.join(scan.available_backends(device))})")
+    attend = attention.CHOICE
+    click.echo(
+        f"attention backend: {attend.choose('auto', device)} (of {', '.join(attend.available(device))})"
+    )
     click.echo("versions: " + ", ".join(f"{name} {version}" for name, version in described.versions.items()))
     click.echo("threads per cell: 1 unless --threads says otherwise")
     click.echo(f"cache: {cache_root()}")

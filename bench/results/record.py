@@ -114,6 +114,7 @@ class Environment(_Part):
     precision: str
     deterministic: bool
     scan_backend: str | None
+    attention_backend: str | None = None
     platform: str
     versions: dict[str, str]
 

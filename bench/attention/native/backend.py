@@ -70,7 +70,7 @@ class _NativeAttention(torch.autograd.Function):
 
 
 def _empty(like: Tensor, width: int) -> Tensor:
-    """Return memory for ``(batch, heads, tokens, width)`` in which a token's heads are neighbours, as layers want them."""
+    """Return memory for ``(batch, heads, tokens, width)``, a token's heads neighbours in it, as layers want them."""
     batch, heads, tokens, _ = like.shape
     return like.new_empty(batch, tokens, heads, width).transpose(1, 2)
 

@@ -66,7 +66,9 @@ def obstacle(kind: str) -> str | None:
 def multiply(x: Tensor, dropped: Dropped) -> Tensor:
     """Return a contiguous tensor, float32 or float64, times its factors."""
     y = torch.empty_like(x)
-    args = DropArgs(x.numel(), dropped.seed, dropped.threshold, dropped.keep_scale, x.data_ptr(), y.data_ptr())
+    args = DropArgs(
+        x.numel(), dropped.seed, dropped.threshold, dropped.keep_scale, x.data_ptr(), y.data_ptr()
+    )
     run = getattr(library(), f"drop_{PRECISIONS[x.dtype]}")
     n_groups = -(-x.numel() // KERNEL.limits["GROUP"])
     threads.for_each(
