@@ -19,7 +19,7 @@ from bench.models.layers.head import HEAD_RENAMES, ChannelHead
 from bench.models.layers.patching import PatchEmbedding, per_channel
 from bench.models.reference import ReferenceNames
 
-REVISION = 1
+REVISION = 2
 
 SEGMENT_LENGTH = 12
 """Steps of a segment; fixed in the published code."""

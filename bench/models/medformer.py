@@ -16,7 +16,7 @@ from bench.models.layers.granularity import GRANULARITY_RENAMES, Granularities, 
 from bench.models.layers.head import HEAD_RENAMES, TokenHead
 from bench.models.reference import ReferenceNames
 
-REVISION = 1
+REVISION = 2
 
 REFERENCE = ReferenceNames(renames={**GRANULARITY_RENAMES, **HEAD_RENAMES})
 

@@ -17,7 +17,7 @@ from bench.models.layers.mamba import Mamba, MambaSettings, Merge
 from bench.models.reference import ReferenceNames
 from bench.scan import choose_backend
 
-REVISION = 1
+REVISION = 2
 
 _BLOCK = r"scale_layers\.(\d+)\.(\d+)\."
 _OUR_BLOCK = r"scales.\1.blocks.\2."

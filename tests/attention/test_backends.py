@@ -109,10 +109,12 @@ def test_computes_half_types_in_float32(backend: str, dtype: torch.dtype) -> Non
 
 @pytest.mark.parametrize("backend", FAST)
 def test_stays_in_float32_under_autocast(backend: str) -> None:
-    inputs = random_inputs()
+    inputs = random_inputs().float()
+    leaves = [tensor.requires_grad_() for tensor in inputs[:3]]
     with torch.autocast("cpu", torch.bfloat16):
-        found = results(inputs.float(), backend)
-    assert_close(found, results(inputs, "reference"), 5e-6)
+        out = attention(*leaves, scale=SCALE, dropped=Dropped.at(0.3, SEED), backend=backend)
+    found = [out.detach(), *torch.autograd.grad(out, leaves, inputs.d_out)]
+    assert_close(found, results(inputs.to(torch.float64), "reference"), 5e-6)
 
 
 @pytest.mark.parametrize("empty", [{"batch": 0}, {"n_queries": 0}])

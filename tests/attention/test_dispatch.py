@@ -76,7 +76,7 @@ def test_shapes_that_do_not_fit_are_refused(wrong: dict[str, int]) -> None:
     given = {"q": inputs.q, "k": inputs.k, "v": inputs.v}
     given[name] = given[name].narrow(axis, 0, 1)
     with pytest.raises(ValueError, match="attention: k must have q's batch, heads and width"):
-        attention(**given, scale=1.0, dropped=WHOLE)
+        attention(given["q"], given["k"], given["v"], scale=1.0, dropped=WHOLE)
 
 
 def test_wrong_number_of_axes_is_refused() -> None:
