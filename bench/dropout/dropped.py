@@ -48,4 +48,4 @@ def draw_seed() -> int:
     """Draw the seed of one call from torch's default generator on the CPU, which the caller has seeded."""
     import torch
 
-    return int(torch.randint(-(2**63), 2**63 - 1, ()).item()) % 2**64
+    return int(torch.empty((), dtype=torch.int64).random_(-(2**63), 2**63 - 1).item()) % 2**64
