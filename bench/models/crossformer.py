@@ -16,7 +16,6 @@ from bench.models.layers.attention import Attention, FullAttention
 from bench.models.layers.classifier import Classifier
 from bench.models.layers.dropout import Dropout
 from bench.models.layers.head import HEAD_RENAMES, ChannelHead
-from bench.models.layers.linear import Linear
 from bench.models.layers.patching import PatchEmbedding, per_channel
 from bench.models.reference import ReferenceNames
 
@@ -117,7 +116,7 @@ class SegmentMerging(nn.Module):
     def __init__(self, d_model: int) -> None:
         super().__init__()
         self.norm = nn.LayerNorm(2 * d_model)
-        self.linear = Linear(2 * d_model, d_model)
+        self.linear = nn.Linear(2 * d_model, d_model)
 
     def forward(self, x: Tensor) -> Tensor:
         """Map ``(batch, n_channels, segments, d_model)`` to half as many segments, rounded up."""
@@ -174,8 +173,8 @@ class SegmentFeedForward(nn.Module):
 
     def __init__(self, d_model: int, d_ff: int) -> None:
         super().__init__()
-        self.up = Linear(d_model, d_ff)
-        self.down = Linear(d_ff, d_model)
+        self.up = nn.Linear(d_model, d_ff)
+        self.down = nn.Linear(d_ff, d_model)
 
     def forward(self, x: Tensor) -> Tensor:
         """Map ``(..., d_model)`` to ``(..., d_model)``."""

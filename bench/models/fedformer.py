@@ -14,7 +14,6 @@ from bench.models.layers.decomposition import DECOMPOSITION_RENAMES, Decompositi
 from bench.models.layers.embedding import SERIES_RENAMES, SeriesEmbedding
 from bench.models.layers.encoder import ENCODER_RENAMES
 from bench.models.layers.head import HEAD_RENAMES, TokenHead
-from bench.models.layers.linear import Linear
 from bench.models.layers.precision import at_least_float32
 from bench.models.reference import ReferenceNames
 
@@ -109,8 +108,8 @@ class FourierAttention(nn.Module):
     def __init__(self, d_model: int, n_heads: int) -> None:
         super().__init__()
         self.n_heads = n_heads
-        self.query = Linear(d_model, d_model)
-        self.out = Linear(d_model, d_model)
+        self.query = nn.Linear(d_model, d_model)
+        self.out = nn.Linear(d_model, d_model)
 
     def forward(
         self, queries: Tensor, _keys: Tensor, _values: Tensor, kernel: Tensor, mode_index: Tensor

@@ -13,7 +13,6 @@ from torch import Tensor, nn
 
 from bench.errors import UsageError
 from bench.models.layers.dropout import Dropout
-from bench.models.layers.linear import Linear
 from bench.models.layers.mamba import Mamba, MambaSettings, Merge
 from bench.models.reference import ReferenceNames
 from bench.scan import choose_backend
@@ -167,8 +166,8 @@ class ChannelMixing(nn.Module):
     def __init__(self, n_channels: int, dropout: float) -> None:
         super().__init__()
         self.norm = nn.LayerNorm(n_channels)
-        self.up = Linear(n_channels, 2 * n_channels)
-        self.down = Linear(2 * n_channels, n_channels)
+        self.up = nn.Linear(n_channels, 2 * n_channels)
+        self.down = nn.Linear(2 * n_channels, n_channels)
         self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -256,8 +255,8 @@ class GatedFeedForward(nn.Module):
 
     def __init__(self, d_model: int, dropout: float) -> None:
         super().__init__()
-        self.gate_up = Linear(d_model, 2 * 4 * d_model, bias=False)
-        self.down = Linear(4 * d_model, d_model, bias=False)
+        self.gate_up = nn.Linear(d_model, 2 * 4 * d_model, bias=False)
+        self.down = nn.Linear(4 * d_model, d_model, bias=False)
         self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -271,7 +270,7 @@ class AttentivePooling(nn.Module):
 
     def __init__(self, d_model: int) -> None:
         super().__init__()
-        self.hidden = Linear(d_model, d_model // 4)
+        self.hidden = nn.Linear(d_model, d_model // 4)
         self.score = nn.Linear(d_model // 4, 1)
 
     def forward(self, tokens: Tensor) -> Tensor:
@@ -286,7 +285,7 @@ class Fusion(nn.Module):
     def __init__(self, d_joined: int, d_model: int, dropout: float) -> None:
         super().__init__()
         self.norm = nn.LayerNorm(d_joined)
-        self.linear = Linear(d_joined, d_model)
+        self.linear = nn.Linear(d_joined, d_model)
         self.dropout = Dropout(dropout)
 
     def forward(self, joined: Tensor) -> Tensor:

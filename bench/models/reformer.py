@@ -17,7 +17,6 @@ from bench.models.layers.classifier import Classifier
 from bench.models.layers.embedding import SERIES_RENAMES, SeriesEmbedding
 from bench.models.layers.encoder import ENCODER_RENAMES, Encoder
 from bench.models.layers.head import HEAD_RENAMES, TokenHead
-from bench.models.layers.linear import Linear
 from bench.models.layers.precision import at_least_float32
 from bench.models.reference import ReferenceNames
 
@@ -84,9 +83,9 @@ class HashedAttention(nn.Module):
                 f"d_model must be a multiple of n_heads, got d_model={d_model}, n_heads={n_heads}"
             )
         self.n_heads = n_heads
-        self.query_key = Linear(d_model, d_model, bias=False)
-        self.value = Linear(d_model, d_model, bias=False)
-        self.out = Linear(d_model, d_model)
+        self.query_key = nn.Linear(d_model, d_model, bias=False)
+        self.value = nn.Linear(d_model, d_model, bias=False)
+        self.out = nn.Linear(d_model, d_model)
         self.mechanism = DrawnHashAttention(draws)
 
     def forward(self, x: Tensor, _keys: Tensor, _values: Tensor) -> Tensor:

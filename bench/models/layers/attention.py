@@ -12,7 +12,6 @@ from torch import Tensor, nn
 from bench.attention import CHOICE, attention
 from bench.dropout import Dropped, draw_seed
 from bench.errors import UsageError
-from bench.models.layers.linear import Linear
 
 
 def attend(
@@ -95,10 +94,10 @@ class Attention(nn.Module):
                 f"d_model must be a multiple of n_heads, got d_model={d_model}, n_heads={n_heads}"
             )
         self.n_heads = n_heads
-        self.query = Linear(d_model, d_model)
-        self.key = Linear(d_model, d_model)
-        self.value = Linear(d_model, d_model)
-        self.out = Linear(d_model, d_model)
+        self.query = nn.Linear(d_model, d_model)
+        self.key = nn.Linear(d_model, d_model)
+        self.value = nn.Linear(d_model, d_model)
+        self.out = nn.Linear(d_model, d_model)
         self.mechanism = mechanism
 
     def forward(self, queries: Tensor, keys: Tensor, values: Tensor, *context: Tensor) -> Tensor:

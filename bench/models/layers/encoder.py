@@ -9,7 +9,6 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from bench.models.layers.dropout import Dropout
-from bench.models.layers.linear import Linear
 
 
 class FeedForward(nn.Module):
@@ -17,8 +16,8 @@ class FeedForward(nn.Module):
 
     def __init__(self, d_model: int, d_ff: int, dropout: float, *, bias: bool = True) -> None:
         super().__init__()
-        self.up = Linear(d_model, d_ff, bias=bias)
-        self.down = Linear(d_ff, d_model, bias=bias)
+        self.up = nn.Linear(d_model, d_ff, bias=bias)
+        self.down = nn.Linear(d_ff, d_model, bias=bias)
         self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor) -> Tensor:

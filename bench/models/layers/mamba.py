@@ -16,7 +16,6 @@ from torch import Tensor, nn
 
 from bench.errors import UsageError
 from bench.models.layers.dropout import Dropout
-from bench.models.layers.linear import Linear
 from bench.scan import ScanInputs, selective_scan
 
 Merge = Literal["concat", "add"]
@@ -79,7 +78,7 @@ class Mamba(nn.Module):
         n_directions = len(settings.reverse)
         dt_rank = math.ceil(d_model / 16)
         self.sizes = [dt_rank, settings.d_state, settings.d_state]
-        self.in_proj = Linear(d_model, 2 * self.d_inner, bias=False)
+        self.in_proj = nn.Linear(d_model, 2 * self.d_inner, bias=False)
         self.conv = nn.Conv1d(self.d_inner, self.d_inner, KERNEL_SIZE, groups=self.d_inner)
         self.x_proj = nn.Parameter(torch.empty(n_directions, sum(self.sizes), self.d_inner))
         self.dt_proj = nn.Parameter(torch.empty(n_directions, self.d_inner, dt_rank))
@@ -87,9 +86,9 @@ class Mamba(nn.Module):
         self.A_logs = nn.Parameter(torch.empty(n_directions * self.d_inner, settings.d_state))
         self.D = nn.Parameter(torch.ones(n_directions * self.d_inner))
         if n_directions > 1 and settings.merge == "concat":
-            self.merge_proj = Linear(n_directions * self.d_inner, self.d_inner, bias=False)
+            self.merge_proj = nn.Linear(n_directions * self.d_inner, self.d_inner, bias=False)
         self.out_norm = nn.LayerNorm(self.d_inner)
-        self.out_proj = Linear(self.d_inner, d_model, bias=False)
+        self.out_proj = nn.Linear(self.d_inner, d_model, bias=False)
         self.dropout = Dropout(dropout)
         self._draw_scan_parameters(dt_rank)
 
