@@ -2,22 +2,26 @@
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from bench.cli.options import data_option, default_data
 
+if TYPE_CHECKING:
+    from bench.backends import Backends
+
 
 @click.command("doctor")
 @data_option
 def command(data: Path | None) -> None:
-    """Show device, scan backend, versions, threads, and which datasets are found.
+    """Show device, scan and attention backends, versions, threads, and which datasets are found.
 
     \b
     bench doctor
     bench doctor --data DIR
     """
-    from bench import scan
+    from bench import attention, scan
     from bench.files import cache_root
     from bench.measure import environment
 
@@ -25,7 +29,7 @@ def command(data: Path | None) -> None:
     device = environment.resolve_device("auto")
     described = environment.describe(device, 1, "float32", scan.choose_backend("auto", device))
     click.echo(f"device: {described.device} ({described.device_name}), {os.cpu_count()} cores")
-    for line in _scan_lines(device, described.scan_backend):
+    for line in [*_backend_lines(scan.CHOICE, device), *_backend_lines(attention.CHOICE, device)]:
         click.echo(line)
     click.echo("versions: " + ", ".join(f"{name} {version}" for name, version in described.versions.items()))
     click.echo("threads per cell: 1 unless --threads says otherwise")
@@ -35,18 +39,15 @@ def command(data: Path | None) -> None:
         click.echo(f"  {line}")
 
 
-def _scan_lines(device: str, chosen: str | None) -> list[str]:
-    """Say which scan runs, why, and what is in the way of the others."""
-    from bench import scan
-    from bench.scan.dispatch import VARIABLE
-
-    asked = os.environ.get(VARIABLE)
-    why = f"first that runs here of {', '.join(scan.preferred(device))}"
+def _backend_lines(choice: "Backends", device: str) -> list[str]:
+    """Name the backend that runs, the reason, and what stops each of the others."""
+    asked = os.environ.get(choice.variable)
+    why = f"first that runs here of {', '.join(choice.preferred_on(device))}"
     if asked not in (None, "", "auto"):
-        why = f"{VARIABLE}={asked}"
-    can = f"{', '.join(scan.available_backends(device))} can run"
-    reasons = [f"  not {name}: {obstacle}" for name, obstacle in scan.obstacles(device).items()]
-    return [f"scan backend: {chosen} ({why}; {can})", *reasons]
+        why = f"{choice.variable}={asked}"
+    can = f"{', '.join(choice.available(device))} can run"
+    reasons = [f"  not {name}: {obstacle}" for name, obstacle in choice.obstacles(device).items()]
+    return [f"{choice.what} backend: {choice.choose('auto', device)} ({why}; {can})", *reasons]
 
 
 def _data_lines(root: Path) -> list[str]:

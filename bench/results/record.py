@@ -111,6 +111,7 @@ class Environment(FrozenModel):
     precision: str
     deterministic: bool
     scan_backend: str | None
+    attention_backend: str | None = None
     platform: str
     versions: dict[str, str]
 

@@ -29,9 +29,10 @@ def identity_of(job: Job) -> dict[str, Any]:
     }
 
 
-def environment_of(job: Job, scan_backend: str | None) -> Environment:
+def environment_of(job: Job, scan_backend: str | None, attention_backend: str | None = None) -> Environment:
     """Describe the environment of a job."""
-    described = describe(job.device, job.threads, job.cell.settings.training.precision, scan_backend)
+    precision = job.cell.settings.training.precision
+    described = describe(job.device, job.threads, precision, scan_backend, attention_backend)
     return described.model_copy(
         update={"deterministic": described.deterministic or job.deterministic, "ranks": job.ranks}
     )

@@ -63,7 +63,8 @@ def run_cell(job: Job, on_epoch: OnEpoch, make_fit: MakeFit = Fit) -> tuple[Reco
     metrics = Metrics(val=val_scores, test=test_scores)
     ended = time.perf_counter()
 
-    environment = environment_of(job, getattr(model, "scan_backend", None))
+    backends = (getattr(model, name, None) for name in ("scan_backend", "attention_backend"))
+    environment = environment_of(job, *backends)
     kept, note = earlier_record(job, metrics, environment)
     if kept is None:
         write_predictions(job, dataset, parts.test, test_logits)

@@ -3,19 +3,19 @@
 from bench.scan.contract import ScanInputs
 from bench.scan.dispatch import (
     BACKENDS,
+    CHOICE,
     available_backends,
     choose_backend,
     obstacles,
-    preferred,
     selective_scan,
 )
 
 __all__ = [
     "BACKENDS",
+    "CHOICE",
     "ScanInputs",
     "available_backends",
     "choose_backend",
     "obstacles",
-    "preferred",
     "selective_scan",
 ]

@@ -17,7 +17,7 @@ from torch import Tensor
 from bench.errors import ModelError
 from bench.scan import mamba_ssm
 from bench.scan.contract import ScanInputs
-from bench.scan.dispatch import VARIABLE
+from bench.scan.dispatch import CHOICE
 
 REPOSITORY, REVISION = "kernels-community/mamba-ssm", "main"
 
@@ -28,8 +28,8 @@ def obstacle(kind: str) -> str | None:
         return "the hub's kernel runs on CUDA devices only"
     if importlib.util.find_spec("kernels") is None:
         return "the package kernels is not installed, see docs/cuda.md"
-    if os.environ.get(VARIABLE) != "hub":
-        return f"it would be downloaded; set {VARIABLE}=hub to allow that"
+    if os.environ.get(CHOICE.variable) != "hub":
+        return f"it would be downloaded; set {CHOICE.variable}=hub to allow that"
     try:
         _kernel()
     except (

@@ -10,15 +10,16 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from bench.attention import CHOICE as ATTENTION
 from bench.errors import UsageError, unknown_name
 from bench.models import registry as models
-from bench.scan import BACKENDS
+from bench.scan.dispatch import CHOICE as SCAN
 from bench.settings.hyperparameters import USER, blamed, checked
 from bench.settings.schema import DataSettings, Frozen, Overlay, Preset, Training
 from bench.settings.tables import hyperparameter_table, recipe
 
-# Our choice: settings of a model that change its speed but not its results; recorded, not in the key.
-EXECUTION = ("scan",)
+# Ours: settings of a model that change how fast it runs and not what it computes; recorded, not in the key.
+EXECUTION = {choice.what: choice for choice in (SCAN, ATTENTION)}
 
 
 class AppliedPreset(Frozen):
@@ -102,8 +103,8 @@ class _CellLayers:
 
     def checked(self) -> tuple[Training, dict[str, Any], DataSettings]:
         """Return training, hyperparameters and data, each value in its own type."""
-        if (scan := self.execution.values.get("scan", "auto")) not in ("auto", *BACKENDS):
-            raise unknown_name("scan backend", str(scan), ("auto", *BACKENDS))
+        for name, value in self.execution.values.items():
+            EXECUTION[name].check_name(str(value))
         hyper = checked(self.model, self.defaults, self.hyper.values, self.hyper.origins)
         try:
             return Training(**self.training.values), hyper, DataSettings(**self.data.values)

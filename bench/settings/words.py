@@ -6,7 +6,6 @@ from typing import Any, Literal, NamedTuple, Union, get_args, get_origin
 from pydantic.fields import FieldInfo
 
 from bench.models import registry as models
-from bench.scan import BACKENDS
 from bench.settings.resolve import EXECUTION
 from bench.settings.schema import DataSettings, Training
 
@@ -48,7 +47,7 @@ def settings_in_words(model: str | None = None) -> list[SettingInWords]:
 
 def _of_model(name: str, default: Any) -> tuple[str, str]:
     if name in EXECUTION:
-        return " | ".join(("auto", *BACKENDS)), "execution, not in the key"
+        return " | ".join(("auto", *EXECUTION[name].names)), "execution, not in the key"
     if isinstance(default, list | tuple):
         return "list", "model"
     return _TYPES.get(type(default), "anything"), "model"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.scan import dispatch
+from bench.scan.dispatch import CHOICE
 
 
 @pytest.fixture(autouse=True)
@@ -18,6 +18,6 @@ def cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPa
 @pytest.fixture
 def forgotten_choices(monkeypatch: pytest.MonkeyPatch) -> None:
     """Choose anew, and leave no choice behind."""
-    monkeypatch.delenv(dispatch.VARIABLE, raising=False)
-    monkeypatch.setattr(dispatch, "_fastest", dispatch.cache(dispatch._fastest.__wrapped__))
-    monkeypatch.setattr(dispatch, "_obstacle", dispatch.cache(dispatch._obstacle.__wrapped__))
+    monkeypatch.delenv(CHOICE.variable, raising=False)
+    monkeypatch.setattr(CHOICE, "_fastest", {})
+    monkeypatch.setattr(CHOICE, "_obstacles", {})

@@ -9,6 +9,7 @@ from torch import nn
 import bench.models
 from bench.models.battery import DATASET_SHAPES
 from bench.models.registry import hyperparameters
+from bench.settings.resolve import EXECUTION
 from bench.settings.schema import Hyperparameters
 from bench.settings.tables import hyperparameter_table
 
@@ -49,7 +50,7 @@ def test_every_section_has_a_source(name: str) -> None:
 
 @pytest.mark.parametrize("name", bench.models.names())
 def test_default_section_names_every_hyperparameter(name: str) -> None:
-    assert set(table_of(name).default) == set(hyperparameters(name)) - {"scan"}
+    assert set(table_of(name).default) == set(hyperparameters(name)) - set(EXECUTION)
 
 
 @pytest.mark.parametrize("name", bench.models.names())

@@ -170,7 +170,7 @@ def test_the_scan_is_a_setting_outside_the_hyperparameters() -> None:
     settings = settle("medmamba", scan="torch")
     assert settings.execution == {"scan": "torch"}
     assert "scan" not in settings.hyperparameters
-    assert settle("transformer", scan="torch").execution == {}
+    assert settle("transformer", scan="torch").execution == {"attention": "auto"}
     check_assignments({"scan": "torch"}, ["transformer", "medmamba"])
     assert make_cell("medmamba", scan="torch").key == make_cell("medmamba").key
 

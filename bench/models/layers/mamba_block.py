@@ -18,6 +18,7 @@ from einops import rearrange
 from torch import Tensor, nn
 
 from bench.errors import UsageError
+from bench.models.layers.dropout import Dropout
 from bench.scan import ScanInputs, selective_scan
 
 Merge = Literal["concat", "add"]
@@ -95,7 +96,7 @@ class Mamba(nn.Module):
             self.merge_proj = nn.Linear(n_directions * self.d_inner, self.d_inner, bias=False)
         self.out_norm = settings.norm(self.d_inner)
         self.out_proj = nn.Linear(self.d_inner, d_model, bias=False)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self._draw_scan_parameters(dt_rank)
 
     @torch.no_grad()
