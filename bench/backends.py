@@ -132,17 +132,15 @@ class Backends:
         return self._fastest[kind]
 
     def _find_fastest(self, kind: str) -> str:
-        names = self.preferred_on(kind)
-        obstacles = {name: self.obstacle(name, kind) for name in names}
-        name = next(name for name in names if obstacles[name] is None)
-        if name == "torch" and len(names) > 1:
-            stopped = [
-                f"{other} is not available on {kind} ({obstacles[other]})"
-                for other in names
-                if obstacles[other]
-            ]
+        stopped: list[str] = []
+        for name in self.preferred.get(kind, ()):
+            obstacle = self.obstacle(name, kind)
+            if obstacle is None:
+                return name
+            stopped.append(f"{name} is not available on {kind} ({obstacle})")
+        if stopped:
             log.warning("%s: %s; using the slower torch backend", self.what, "; ".join(stopped))
-        return name
+        return "torch"
 
 
 def _kind(device: "torch.device | str") -> str:

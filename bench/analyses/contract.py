@@ -116,6 +116,11 @@ class Analysis:
     is_judged: bool = True
     folder: str = ""
 
+    @property
+    def command(self) -> str:
+        """The command that runs it: one of its own where its records have a folder of their own."""
+        return f"bench {self.name}" if self.folder else f"bench analyze {self.name}"
+
     def folder_in(self, out: Path) -> Path:
         """Return the folder of its records in a results folder."""
         return out / (self.folder or f"analyses/{self.name}")

@@ -101,7 +101,7 @@ def _beyond(class_name: str, family: str, paper: str, source: str, notes: str = 
     repository, _, commit = source.partition("@")
     return ModelEntry(
         name=name,
-        module=f"bench.models.{name}",
+        module=f"bench.models.beyond.{name}",
         class_name=class_name,
         settings=name,
         family=family,

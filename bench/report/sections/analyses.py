@@ -39,7 +39,7 @@ def analysis_sections(out: Path, records: Sequence[Record]) -> Analysed:
         damaged += unreadable
         environments += [record.environment for record in found if hasattr(record, "environment")]
         if not found:
-            not_run += [] if unreadable else [command_of(analysis)]
+            not_run += [] if unreadable else [analysis.command]
             continue
         try:
             sections.append(_section(analysis, out, found, records))
@@ -51,19 +51,12 @@ def analysis_sections(out: Path, records: Sequence[Record]) -> Analysed:
     return Analysed(tuple(sections), tuple(damaged), tuple(environments))
 
 
-def command_of(analysis: Analysis) -> str:
-    """Return the command that runs an analysis."""
-    return analysis.examples[0] if analysis.folder else f"bench analyze {analysis.name}"
-
-
 def _section(analysis: Analysis, out: Path, found: Sequence[Any], records: Sequence[Record]) -> Section:
     shown = analysis.report(out, found)
-    intro = f"{analysis.summary} By {command_of(analysis)}."
+    intro = f"{analysis.summary} By {analysis.command}."
     old = outdated_cells((cells for record in found for cells in record.analysed), records)
     if old:
-        intro += (
-            f" Of cells that are no longer the latest ({', '.join(old)}): run {command_of(analysis)} again."
-        )
+        intro += f" Of cells that are no longer the latest ({', '.join(old)}): run {analysis.command} again."
     name = f"analysis-{analysis.name}"
     return Section(name, analysis.title, intro, tuple(shown.tables), tuple(shown.figures))
 
