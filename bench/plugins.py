@@ -58,13 +58,13 @@ def source_hash(path: Path) -> str:
     found: set[Path] = set()
     waiting = [path]
     while waiting:
-        one = waiting.pop()
-        if one not in found:
-            found.add(one)
-            waiting.extend(_imported_beside(one, path.parent))
+        file = waiting.pop()
+        if file not in found:
+            found.add(file)
+            waiting.extend(_imported_beside(file, path.parent))
     if found == {path}:
         return sha256_of(path)
-    lines = (f"{one.relative_to(path.parent)} {sha256_of(one)}\n" for one in sorted(found))
+    lines = (f"{file.relative_to(path.parent)} {sha256_of(file)}\n" for file in sorted(found))
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
@@ -76,7 +76,7 @@ def _imported_beside(path: Path, folder: Path) -> Iterator[Path]:
         # Importing it says so better.
         return
     for node in ast.walk(tree):
-        names = [one.name for one in node.names] if isinstance(node, ast.Import) else []
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom) and node.module:
             names = [node.module]
         for name in names:

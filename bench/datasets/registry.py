@@ -44,13 +44,13 @@ _ENTRIES = [
 
 def _table(entries: list[DatasetEntry]) -> dict[str, DatasetEntry]:
     table: dict[str, DatasetEntry] = {}
-    for one in entries:
-        if one.name in table:
+    for dataset in entries:
+        if dataset.name in table:
             raise DataError(
-                f"dataset '{one.name}' is registered twice: by {table[one.name].module} and {one.module}; "
+                f"dataset '{dataset.name}' is registered twice: by {table[dataset.name].module} and {dataset.module}; "
                 "rename one of them"
             )
-        table[one.name] = one
+        table[dataset.name] = dataset
     return table
 
 
@@ -59,7 +59,7 @@ _TABLE = _table(_ENTRIES)
 
 def names(*, all_only: bool = False) -> list[str]:
     """Return the registered names in alphabetical order; only those that ``all`` stands for if asked."""
-    return sorted(name for name, one in _TABLE.items() if one.in_all or not all_only)
+    return sorted(name for name, dataset in _TABLE.items() if dataset.in_all or not all_only)
 
 
 def entry(name: str) -> DatasetEntry:
@@ -75,7 +75,7 @@ def entry(name: str) -> DatasetEntry:
     return _TABLE[name]
 
 
-def register(one: DatasetEntry) -> str:
+def register(dataset: DatasetEntry) -> str:
     """Register a dataset and return its name; the same again changes nothing.
 
     Raises
@@ -83,12 +83,12 @@ def register(one: DatasetEntry) -> str:
     DataError
         The name is taken.
     """
-    known = _TABLE.setdefault(one.name, one)
-    if known != one:
+    known = _TABLE.setdefault(dataset.name, dataset)
+    if known != dataset:
         raise DataError(
-            f"dataset '{one.name}' is registered already, by {known.path or known.module}; rename one"
+            f"dataset '{dataset.name}' is registered already, by {known.path or known.module}; rename one"
         )
-    return one.name
+    return dataset.name
 
 
 def register_file(file: str) -> str:
@@ -126,7 +126,7 @@ def register_imported(root: Path) -> list[str]:
     ]
 
 
-def load_reader(one: DatasetEntry) -> Reader:
+def load_reader(dataset: DatasetEntry) -> Reader:
     """Return the reader of an entry, in whatever process; a user's own file is not imported into a parent.
 
     Raises
@@ -134,21 +134,21 @@ def load_reader(one: DatasetEntry) -> Reader:
     DataError
         The file lacks a part of a reader or fails, or the imported folder is unusable or was renamed.
     """
-    if one.folder is not None:
+    if dataset.folder is not None:
         from bench.datasets.own.imported import reader_of
 
-        imported = reader_of(one.folder)
-        if imported.FACTS.name != one.name:
+        imported = reader_of(dataset.folder)
+        if imported.FACTS.name != dataset.name:
             raise DataError(
-                f"{one.folder}: the folder is named '{one.name}', its dataset.toml says name = "
+                f"{dataset.folder}: the folder is named '{dataset.name}', its dataset.toml says name = "
                 f"'{imported.FACTS.name}'; make them equal"
             )
         return imported
-    if one.path is not None:
+    if dataset.path is not None:
         from bench.datasets.own.own_file import own_reader
 
-        return own_reader(one.path)
-    module = importlib.import_module(one.module)
+        return own_reader(dataset.path)
+    module = importlib.import_module(dataset.module)
     missing = [part for part in ("FACTS", "REVISION", "records", "cut") if not hasattr(module, part)]
     if missing:
         raise DataError(f"{module.__file__}: a dataset's file must define {', '.join(missing)}")

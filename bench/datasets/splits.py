@@ -62,9 +62,9 @@ def make_split(
     UsageError
         ``how`` is none of these.
     """
-    names = [one.name for one in subjects]
+    names = [subject.name for subject in subjects]
     if len(set(names)) != len(names):
-        twice = next(one for one in names if names.count(one) > 1)
+        twice = next(other for other in names if names.count(other) > 1)
         raise DataError(f"{name}: subject '{twice}' is listed twice; prepare the dataset again")
     _refuse_one_class(name, subjects)
     fold = _FOLD.fullmatch(how)
@@ -111,17 +111,17 @@ def _list_file(name: str) -> dict | None:
 
 
 def _published(name: str, subjects: Sequence[SubjectSummary], seed: int, kind: Kind) -> Split:
-    names = [one.name for one in subjects]
+    names = [subject.name for subject in subjects]
     if entry(name).is_own:
         return make_split(name, subjects, "stratified", seed)
     listed = published_list(name)
-    if listed is not None and set(names) == {one for part in PARTS for one in listed[part]}:
-        part_of = {one: part for part in PARTS for one in listed[part]}
+    if listed is not None and set(names) == {subject for part in PARTS for subject in listed[part]}:
+        part_of = {subject: part for part in PARTS for subject in listed[part]}
         origin = (_list_file(name) or {})["origin"] if kind == "whole" else "rule"
         return _in_parts(origin, names, part_of)
     if name in _FIXED and listed is not None:
-        fixed = {one: part for part in ("validation", "test") for one in listed[part]}
-        return _in_parts("rule", names, {one: fixed.get(one, "train") for one in names})
+        fixed = {subject: part for part in ("validation", "test") for subject in listed[part]}
+        return _in_parts("rule", names, {subject: fixed.get(subject, "train") for subject in names})
     if name in _CUTS_PERCENT:
         origin = "published" if listed is None and kind == "whole" else "rule"
         return _in_parts(origin, names, _cut_classes(_classes(subjects), _CUTS_PERCENT[name]))
@@ -131,8 +131,8 @@ def _published(name: str, subjects: Sequence[SubjectSummary], seed: int, kind: K
 def _classes(subjects: Iterable[SubjectSummary]) -> dict[int, list[str]]:
     """Group the subjects' names by class, in source order; -1 holds those with windows of several classes."""
     groups: dict[int, list[str]] = defaultdict(list)
-    for one in subjects:
-        groups[-1 if one.label is None else one.label].append(one.name)
+    for subject in subjects:
+        groups[-1 if subject.label is None else subject.label].append(subject.name)
     return dict(sorted(groups.items()))
 
 
@@ -148,8 +148,8 @@ def _cut_classes(groups: dict[int, list[str]], percent: tuple[int, int]) -> dict
     part_of: dict[str, str] = {}
     for group in groups.values():
         first, second = (len(group) * share // 100 for share in percent)
-        for position, one in enumerate(group):
-            part_of[one] = "train" if position < first else "validation" if position < second else "test"
+        for position, subject in enumerate(group):
+            part_of[subject] = "train" if position < first else "validation" if position < second else "test"
     return part_of
 
 
@@ -157,18 +157,19 @@ def _fold(subjects: Sequence[SubjectSummary], k: int, n: int, seed: int) -> Spli
     if not (n >= 3 and 1 <= k <= n):
         raise UsageError(f"split 'fold {k}/{n}': needs at least 3 folds and 1 <= k <= n")
     # Dealt out across the classes without starting anew, so that folds differ by one subject at most.
-    dealt = [one for group in _shuffled_classes(subjects, seed).values() for one in group]
+    dealt = [subject for group in _shuffled_classes(subjects, seed).values() for subject in group]
     test, validation = k - 1, k % n
     part_of = {
-        one: {test: "test", validation: "validation"}.get(i % n, "train") for i, one in enumerate(dealt)
+        subject: {test: "test", validation: "validation"}.get(i % n, "train")
+        for i, subject in enumerate(dealt)
     }
-    return _in_parts(f"fold-{k}/{n}-{seed}", [one.name for one in subjects], part_of)
+    return _in_parts(f"fold-{k}/{n}-{seed}", [subject.name for subject in subjects], part_of)
 
 
 def _in_parts(origin: str, names: Iterable[str], part_of: dict[str, str]) -> Split:
     parts: dict[str, list[str]] = {part: [] for part in PARTS}
-    for one in names:
-        parts[part_of[one]].append(one)
+    for name in names:
+        parts[part_of[name]].append(name)
     return Split(origin, **{part: tuple(members) for part, members in parts.items()})
 
 

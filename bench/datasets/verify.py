@@ -55,7 +55,7 @@ class VerifyReport:
     @property
     def is_published(self) -> bool:
         """Tell whether this is the whole published dataset and nothing contradicts it."""
-        return self.kind == "whole" and all(one.agrees is not False for one in self.findings)
+        return self.kind == "whole" and all(finding.agrees is not False for finding in self.findings)
 
 
 def verify(name: str, root: Path | str, *, jobs: int = 1, progress: Progress | None = None) -> VerifyReport:
@@ -131,7 +131,7 @@ def _count_findings(known: DatasetFacts, manifest: Manifest) -> Iterator[Finding
         manifest.windows_per_class == totals if totals else None,
     )
     # A record that differs in what its reader checks is damaged, so that none of those read does.
-    checked = {one: one in known.checked_in_files for one in ("rate", "channels")}
+    checked = {item: item in known.checked_in_files for item in ("rate", "channels")}
     seen = {True: f"so in all {found.n_records:,} records read", False: "not compared: taken as published"}
     for item, what, expected in (
         ("sampling rate of windows", "rate", f"{known.sampling_rate_hz:g} Hz"),
@@ -150,8 +150,8 @@ def _split_findings(known: DatasetFacts, manifest: Manifest) -> Iterator[Finding
     published = published_windows(known.name) or {}
     for part in PARTS:
         members = set(getattr(split, part))
-        chosen = [one for one in manifest.subjects if one.name in members]
-        counts = [sum(column) for column in zip(*(one.windows_per_class for one in chosen), strict=True)]
+        chosen = [subject for subject in manifest.subjects if subject.name in members]
+        counts = [sum(column) for column in zip(*(part.windows_per_class for part in chosen), strict=True)]
         expected = published.get(part)
         yield Finding(
             f"{part} windows ({len(members)} subjects)",
@@ -162,8 +162,8 @@ def _split_findings(known: DatasetFacts, manifest: Manifest) -> Iterator[Finding
 
 
 def _remarks(manifest: Manifest) -> Iterator[str]:
-    for one in manifest.skipped:
-        yield f"damaged: {one.record}: {one.reason}"
+    for skipped in manifest.skipped:
+        yield f"damaged: {skipped.record}: {skipped.reason}"
     yield from (f"noted: {remark}" for remark in manifest.remarks)
     for group in manifest.excluded:
         some = ", ".join(group.examples[:5]) + (", ..." if group.count > 5 else "")
@@ -186,9 +186,11 @@ def _verify_series(known: DatasetFacts, folder: Path, checksums: tuple[Finding, 
         Finding("columns", _number(known.n_channels), _number(columns), columns == known.n_channels),
         *checksums,
     )
-    is_whole = all(one.agrees is not False for one in findings)
+    is_whole = all(finding.agrees is not False for finding in findings)
     kind = "simulated" if read_marker(folder) else "whole" if is_whole else "excerpt"
-    return VerifyReport(known.name, folder, kind, findings, tuple(f"mended: {one}" for one in series.mended))
+    return VerifyReport(
+        known.name, folder, kind, findings, tuple(f"mended: {remark}" for remark in series.mended)
+    )
 
 
 def _checksum_findings(name: str, folder: Path) -> Iterator[Finding]:

@@ -107,7 +107,7 @@ def correlate(q: Tensor, k: Tensor) -> Tensor:
     Takes ``(batch, heads, n_times, head width)`` and returns ``(batch, lags)``. An odd ``n_times`` has one lag less
     than steps, as in the published code, whose inverse transform takes no length.
     """
-    q, k = (torch.fft.rfft(at_least_float32(one), dim=2) for one in (q, k))
+    q, k = (torch.fft.rfft(at_least_float32(tensor), dim=2) for tensor in (q, k))
     # The inverse transform is linear, so the average is taken before it.
     return torch.fft.irfft((q * k.conj()).mean(dim=(1, 3)), dim=-1)
 

@@ -202,7 +202,7 @@ def check_windows_are_independent(make: Factory) -> None:
     model = _build(make).double()
     windows = _windows(SMALL, 4).double()
     together = _evaluate(model, windows)
-    alone = torch.cat([_evaluate(model, one) for one in windows.split(1)])
+    alone = torch.cat([_evaluate(model, window) for window in windows.split(1)])
     _require_close(together, alone, 1e-6, "logits of windows together and alone")
 
 

@@ -110,11 +110,11 @@ class DestationaryAttention(FullAttention):
         self, q: Tensor, k: Tensor, v: Tensor, tau: Tensor, delta: Tensor
     ) -> Tensor:
         """Map three times ``(batch, heads, n_times, width)`` to the same shape."""
-        one = torch.ones_like(q[..., :1])
-        shift = delta[:, None, :, None].to(k.dtype).expand_as(one)
+        ones = torch.ones_like(q[..., :1])
+        shift = delta[:, None, :, None].to(k.dtype).expand_as(ones)
         scaled = q * tau[:, None, None].to(q.dtype)
         return attend(
-            torch.cat([scaled, one], dim=-1),
+            torch.cat([scaled, ones], dim=-1),
             torch.cat([k, shift], dim=-1),
             v,
             dropout=self.dropout if self.training else 0.0,

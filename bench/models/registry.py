@@ -24,8 +24,8 @@ ENTRY_POINTS = "medmamba_bench.models"
 def _table() -> dict[str, ModelEntry]:
     """Return the package's models and those of installed packages, by name."""
     table: dict[str, ModelEntry] = {}
-    for one in ENTRIES:
-        _add(table, one)
+    for model in ENTRIES:
+        _add(table, model)
     for point in metadata.entry_points(group=ENTRY_POINTS):
         module, _, class_name = point.value.partition(":")
         distribution = point.dist.name if point.dist else point.value
@@ -33,15 +33,15 @@ def _table() -> dict[str, ModelEntry]:
     return table
 
 
-def _add(table: dict[str, ModelEntry], one: ModelEntry) -> None:
-    known = table.setdefault(one.name, one)
-    if known != one:
+def _add(table: dict[str, ModelEntry], model: ModelEntry) -> None:
+    known = table.setdefault(model.name, model)
+    if known != model:
         raise ModelError(
-            f"model '{one.name}' is registered twice: by {known.module} and {one.module}; rename one"
+            f"model '{model.name}' is registered twice: by {known.module} and {model.module}; rename one"
         )
 
 
-def register(one: ModelEntry) -> str:
+def register(model: ModelEntry) -> str:
     """Register a model and return its name; the same again changes nothing.
 
     Raises
@@ -49,8 +49,8 @@ def register(one: ModelEntry) -> str:
     ModelError
         The name is taken.
     """
-    _add(_table(), one)
-    return one.name
+    _add(_table(), model)
+    return model.name
 
 
 def _own(
@@ -89,7 +89,7 @@ def register_file(spec: str) -> str:
 
 def names(*, all_only: bool = False) -> list[str]:
     """Return the registered names in alphabetical order; only those that ``all`` stands for if asked."""
-    return sorted(name for name, one in _table().items() if one.in_all or not all_only)
+    return sorted(name for name, model in _table().items() if model.in_all or not all_only)
 
 
 def entry(name: str) -> ModelEntry:
@@ -115,9 +115,9 @@ def hyperparameters(name: str) -> dict[str, Any]:
     return source.hyperparameters(entry(name))
 
 
-def module_of(one: ModelEntry) -> ModuleType:
+def module_of(model: ModelEntry) -> ModuleType:
     """Import and return the module of a model, a user's own from its file."""
-    return importlib.import_module(one.module) if one.path is None else plugins.load(one.path)
+    return importlib.import_module(model.module) if model.path is None else plugins.load(model.path)
 
 
 def build(name: str, n_channels: int, n_times: int, n_classes: int, **overrides: Any) -> "nn.Module":
@@ -137,12 +137,12 @@ def build(name: str, n_channels: int, n_times: int, n_classes: int, **overrides:
     UsageError
         The name or a hyperparameter is unknown.
     """
-    one, known = entry(name), hyperparameters(name)
+    found, known = entry(name), hyperparameters(name)
     for key in overrides:
         if key not in known:
             raise unknown_name(f"hyperparameter of {name}", key, known)
-    settings = {**one.overrides, **overrides}
-    return getattr(module_of(one), one.class_name)(
+    settings = {**found.overrides, **overrides}
+    return getattr(module_of(found), found.class_name)(
         n_channels=n_channels, n_times=n_times, n_classes=n_classes, **settings
     )
 

@@ -102,7 +102,7 @@ def _package_hash(path: Path, module: str) -> str:
     if top is None or not top.submodule_search_locations:
         return sha256_of(path)
     folder = Path(next(iter(top.submodule_search_locations)))
-    lines = (f"{one.relative_to(folder)} {sha256_of(one)}\n" for one in sorted(folder.rglob("*.py")))
+    lines = (f"{file.relative_to(folder)} {sha256_of(file)}\n" for file in sorted(folder.rglob("*.py")))
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 

@@ -6,16 +6,16 @@ from datetime import UTC, datetime
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors.torch import save
 from torch import nn
 
 from bench.datasets.contract import Dataset
-from bench.files import atomic_file, sha256_of
+from bench.files import sha256_of
 from bench.measure.memory import peak_bytes
 from bench.measure.parameters import count_parameters
 from bench.results.record import Epoch, Metrics, Record, Scores, Timing
 from bench.results.store import write_record
 from bench.run import checkpoint
+from bench.run.cell_files import write_predictions, write_weights
 from bench.run.ended import earlier_record
 from bench.run.failure import environment_of, identity_of
 from bench.run.job import Job
@@ -113,24 +113,3 @@ def tested(model: nn.Module, part: Part, job: Job, dataset: Dataset) -> tuple[Sc
     settings = job.cell.settings
     logits = predict(model, part, settings.training.batch_size, settings.seed)
     return score(logits, part.part_labels, part.part_subjects, dataset.facts.class_names), logits
-
-
-def write_predictions(job: Job, dataset: Dataset, test: Part, logits: np.ndarray) -> None:
-    """Write logits, label, subject, source record and position of every test window."""
-    with atomic_file(job.folder.predictions) as path, path.open("wb") as file:
-        np.savez_compressed(
-            file,
-            logits=logits,
-            label=test.part_labels,
-            subject=test.part_subjects,
-            record=dataset.record[test.rows],
-            window=test.rows,
-        )
-
-
-def write_weights(job: Job, fit: Fit) -> None:
-    """Write the weights that were tested."""
-    weights = {name: value.contiguous().cpu() for name, value in fit.best_weights.items()}
-    with atomic_file(job.folder.weights) as path:
-        # safetensors' own writer hides the reason of a write error.
-        path.write_bytes(save(weights))

@@ -35,11 +35,11 @@ class Stored:
 
 def stored() -> list[Stored]:
     """Return all prepared windows in the cache, by dataset and age."""
-    found = [one for folder in _folders() for one in _look(folder)]
-    return sorted(found, key=lambda one: (one.dataset, one.age_s))
+    found = [stored for folder in _folders() for stored in _look(folder)]
+    return sorted(found, key=lambda stored: (stored.dataset, stored.age_s))
 
 
-def remove(one: Stored) -> bool:
+def remove(stored: Stored) -> bool:
     """Delete a folder of prepared windows; False where a process is cutting windows into it.
 
     Raises
@@ -50,14 +50,14 @@ def remove(one: Stored) -> bool:
     from filelock import Timeout
 
     try:
-        with lock_of(Path(str(one.folder).removesuffix(_PARTIAL))).acquire(timeout=0):
+        with lock_of(Path(str(stored.folder).removesuffix(_PARTIAL))).acquire(timeout=0):
             # The manifest goes first: an entry half removed is none.
-            Entry(one.folder).manifest.unlink(missing_ok=True)
-            shutil.rmtree(one.folder)
+            Entry(stored.folder).manifest.unlink(missing_ok=True)
+            shutil.rmtree(stored.folder)
     except Timeout:
         return False
     except OSError as error:
-        raise DataError(f"{one.folder}: cannot be removed ({error.strerror}); get the right to") from error
+        raise DataError(f"{stored.folder}: cannot be removed ({error.strerror}); get the right to") from error
     return True
 
 

@@ -37,11 +37,11 @@ def reader_of(folder: Path) -> "ImportedReader":
     """
     description = read_description(folder / DESCRIPTION)
     subjects = list_subjects(folder, description)
-    shapes = [map_npy(folder / "Feature" / one.file).shape for one in subjects]
-    for one, shape in zip(subjects, shapes, strict=True):
+    shapes = [map_npy(folder / "Feature" / subject.file).shape for subject in subjects]
+    for subject, shape in zip(subjects, shapes, strict=True):
         if len(shape) != 3 or shape[1:] != shapes[0][1:]:
             raise DataError(
-                f"{folder / 'Feature' / one.file}: shape {shape}, but {subjects[0].file} has {shapes[0]}"
+                f"{folder / 'Feature' / subject.file}: shape {shape}, but {subjects[0].file} has {shapes[0]}"
             )
     facts = DatasetFacts(
         name=description.name,
@@ -84,12 +84,12 @@ class ImportedReader:
         return SourceList(
             tuple(
                 SourceRecord(
-                    name=one.file.removesuffix(".npy"),
-                    subject=one.name,
-                    label=one.label,
-                    paths=_paths(one),
+                    name=subject.file.removesuffix(".npy"),
+                    subject=subject.name,
+                    label=subject.label,
+                    paths=_paths(subject),
                 )
-                for one in list_subjects(folder, self.description)
+                for subject in list_subjects(folder, self.description)
             )
         )
 

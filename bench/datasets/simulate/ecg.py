@@ -133,8 +133,10 @@ def _beat_times(heart: Heart, seconds: float, generator: np.random.Generator) ->
 def _leads(dipole: NDArray[np.float64]) -> NDArray[np.float64]:
     """Project ``(n_times, 3)`` to ``(n_times, 15)``."""
     chest_and_limb = dipole @ _DOWER.T
-    chest, one, two = chest_and_limb[:, :6], chest_and_limb[:, 6], chest_and_limb[:, 7]
-    limb = np.stack([one, two, two - one, -(one + two) / 2, one - two / 2, two - one / 2], axis=1)
+    chest, first, second = chest_and_limb[:, :6], chest_and_limb[:, 6], chest_and_limb[:, 7]
+    limb = np.stack(
+        [lead_one, two, two - lead_one, -(lead_one + two) / 2, lead_one - two / 2, two - lead_one / 2], axis=1
+    )
     return np.concatenate([limb, chest, dipole], axis=1)
 
 
