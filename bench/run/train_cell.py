@@ -4,15 +4,10 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-import numpy as np
-from numpy.typing import NDArray
-from torch import nn
-
-from bench.datasets.contract import Dataset
 from bench.files import sha256_of
 from bench.measure.memory import peak_bytes
 from bench.measure.parameters import count_parameters
-from bench.results.record import Epoch, Metrics, Record, Scores, Timing
+from bench.results.record import Epoch, Metrics, Record, Timing
 from bench.results.store import write_record
 from bench.run import checkpoint
 from bench.run.cell_files import write_predictions, write_weights
@@ -20,15 +15,11 @@ from bench.run.ended import earlier_record
 from bench.run.failure import environment_of, identity_of
 from bench.run.job import Job
 from bench.run.planned_inputs import Parts, build_model, drawn_train, load_data
-from bench.settings import Training
-from bench.train.evaluate import predict
-from bench.train.fit import Fit
-from bench.train.part import Part
-from bench.train.scores import score
+from bench.run.scoring import tested
+from bench.train.fit import Fit, MakeFit
 from bench.train.seeding import seed_default_generators
 
 OnEpoch = Callable[[Epoch], None]
-MakeFit = Callable[[nn.Module, Part, Part, Training, int], Fit]
 
 
 def run_cell(job: Job, on_epoch: OnEpoch, make_fit: MakeFit = Fit) -> tuple[Record, str]:
@@ -106,10 +97,3 @@ def train_to_end(job: Job, fit: Fit, on_epoch: OnEpoch) -> None:
         )
         checkpoint.save(job, fit)
         on_epoch(epoch)
-
-
-def tested(model: nn.Module, part: Part, job: Job, dataset: Dataset) -> tuple[Scores, NDArray[np.float32]]:
-    """Return scores and logits of a model on one part."""
-    settings = job.cell.settings
-    logits = predict(model, part, settings.training.batch_size, settings.seed)
-    return score(logits, part.part_labels, part.part_subjects, dataset.facts.class_names), logits

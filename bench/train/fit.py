@@ -5,6 +5,7 @@ between epochs, so that an interrupted training continues with the same numbers.
 """
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -166,3 +167,7 @@ class Fit:
         self.history = [Epoch(**epoch) for epoch in state["history"]]
         best = state["best"]
         self.best_f1, self.best_epoch, self.best_weights = best["f1"], best["epoch"], best["weights"]
+
+
+MakeFit = Callable[[nn.Module, Part, Part, Training, int], Fit]
+"""Makes a training of model, training part, validation part, protocol and seed."""

@@ -135,7 +135,7 @@ def _leads(dipole: NDArray[np.float64]) -> NDArray[np.float64]:
     chest_and_limb = dipole @ _DOWER.T
     chest, first, second = chest_and_limb[:, :6], chest_and_limb[:, 6], chest_and_limb[:, 7]
     limb = np.stack(
-        [lead_one, two, two - lead_one, -(lead_one + two) / 2, lead_one - two / 2, two - lead_one / 2], axis=1
+        [first, second, second - first, -(first + second) / 2, first - second / 2, second - first / 2], axis=1
     )
     return np.concatenate([limb, chest, dipole], axis=1)
 
