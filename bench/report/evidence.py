@@ -73,7 +73,7 @@ def _subjects(studies: Sequence[Study]) -> Fact:
     text = ", ".join(f"{name} {n_subjects}" for name, n_subjects in counts)
     if few:
         names = ", ".join(dict.fromkeys(few))
-        text += f". Fewer than ten in {names}: differences between models there are mostly chance"
+        text += f". Fewer than ten in {names}: too few to rank models"
     return Fact("Test subjects", text, is_warning=bool(few))
 
 

@@ -14,7 +14,7 @@ from bench.report.commands import changed_settings, commands
 from bench.report.contents import Contents
 from bench.report.evidence import coverage
 from bench.results.record import Record
-from bench.stats.draws import LEVEL, N_RESAMPLES
+from bench.stats.draws import LEVEL
 from bench.stats.summary import DDOF
 from bench.studies import kinds
 from bench.studies.caption import devices, numbers
@@ -136,7 +136,7 @@ def _experiments(records: Sequence[Record]) -> list[Answer]:
             "Error bars",
             (
                 f"standard deviation over seeds with ddof {DDOF}",
-                f"{LEVEL:.0%} percentile bootstrap over test subjects, {N_RESAMPLES} draws, for paired differences",
+                f"{LEVEL:.0%} intervals for other seeds and other test subjects of differences (jackknife, t)",
             ),
         ),
     ]

@@ -10,16 +10,13 @@ from bench.errors import RecordError
 from bench.paper.names import OURS, ablation_variants
 from bench.results.metrics import METRICS
 from bench.results.predictions import Predictions, load_predictions
-from bench.stats.bootstrap import (
-    CONFUSION_SCORES,
-    Interval,
-    PairedPredictions,
-    draw_subjects,
-    paired_difference,
-)
-from bench.stats.draws import LEVEL, N_RESAMPLES, named_generator
-from bench.stats.ranking import paired_auroc_difference
+from bench.stats.bootstrap import CONFUSION_SCORES, confusion_by_subject
+from bench.stats.draws import LEVEL
+from bench.stats.estimate import Estimate
+from bench.stats.left_out import LeftOut, auroc_left_out, score_left_out
 from bench.stats.summary import over_seeds
+from bench.stats.two_way import difference_estimate
+from bench.stats.unknowable import NoIntervalError
 from bench.studies.aggregate import Group, seed_differences
 from bench.studies.caption import numbers
 from bench.studies.suite import Study
@@ -105,31 +102,40 @@ def _difference(
     if found is None:
         return Difference(remarks=remarks)
     mean, std = found
-    interval = _interval(pair[0], pair[1], metric, full.records[0].cell.dataset) if pair else None
-    if interval is None:
+    if pair is None:
         return Difference(mean, std, remarks=remarks)
-    if not np.isfinite([interval.low, interval.high]).all():
-        remarks = (*remarks, "no interval: a class is missing from every draw of subjects")
+    try:
+        estimate = _estimate(pair[0], pair[1], metric)
+    except NoIntervalError as error:
+        return Difference(mean, std, remarks=(*remarks, str(error)))
+    if estimate is None:
         return Difference(mean, std, remarks=remarks)
-    if interval.few_units:
+    bounds = estimate.bounds(LEVEL)
+    if estimate.few_subjects:
         remarks = (
             *remarks,
-            f"{interval.n_units} test subjects: the interval is too narrow to be relied on, no difference is bold",
+            f"{estimate.n_subjects} test subjects: too few to rely on the interval, nothing is bold",
         )
-    sure = interval.excludes_zero and not interval.few_units
-    return Difference(mean, std, 100 * interval.low, 100 * interval.high, sure, remarks)
+    sure = bounds.excludes_zero and not estimate.few_subjects
+    return Difference(mean, std, bounds.low, bounds.high, sure, remarks)
 
 
-def _interval(
-    first: Sequence[Predictions], second: Sequence[Predictions], metric: str, dataset: str
-) -> Interval | None:
-    label, subject = first[0].label, first[0].subject
-    # Seeded by names of the test part only, so that all variants and scores share the draws.
-    draws = draw_subjects(len(np.unique(subject)), named_generator(dataset), N_RESAMPLES)
-    if metric in CONFUSION_SCORES:
-        predicted = (np.stack([seed.predicted for seed in model]) for model in (first, second))
-        return paired_difference(PairedPredictions(label, subject, *predicted), metric, draws, LEVEL)
+def _estimate(first: Sequence[Predictions], second: Sequence[Predictions], metric: str) -> Estimate | None:
+    """Return the difference of two models in percentage points; None for a metric that has no interval."""
+    found = [_left_out(model, metric) for model in (first, second)]
+    if found[0] is None or found[1] is None:
+        return None
+    return difference_estimate(found[0], found[1]).times(100)
+
+
+def _left_out(model: Sequence[Predictions], metric: str) -> LeftOut | None:
+    label, subject = model[0].label, model[0].subject
     if metric == "auroc":
-        mine, other = (np.stack([seed.probability for seed in model]) for model in (first, second))
-        return paired_auroc_difference(label, subject, mine, other, draws, LEVEL)
-    return None
+        return auroc_left_out(label, subject, np.stack([seed.probability for seed in model]))
+    if metric not in CONFUSION_SCORES:
+        return None
+    predicted = np.stack([seed.predicted for seed in model])
+    n_classes = model[0].probability.shape[1]
+    return score_left_out(
+        confusion_by_subject(label, predicted, subject, n_classes), CONFUSION_SCORES[metric]
+    )

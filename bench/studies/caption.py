@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 
 from bench.paper.names import short_name
 from bench.results.record import Record
-from bench.stats.bootstrap import distinct_draws
 from bench.stats.summary import DDOF
 from bench.studies import kinds
 from bench.studies.suite import Study, Suite
@@ -120,14 +119,7 @@ def small_test(study: Study) -> str:
     """Warn that a test on few subjects shows little, of scores and of intervals."""
     n_subjects = study.record.data.parts["test"].n_subjects
     name = short_name(study.dataset)
-    if n_subjects == 1:
-        return (
-            f"{name}: only 1 test subject, differences between models are mostly chance and have no interval"
-        )
-    return (
-        f"{name}: only {n_subjects} test subjects, differences between models are mostly chance and their intervals, "
-        f"from {distinct_draws(n_subjects):,} different draws, too narrow to be relied on"
-    )
+    return f"{name}: {plural(n_subjects, 'test subject')}: too few to rank models, and for intervals to be relied on"
 
 
 def data_remarks(study: Study) -> list[str]:

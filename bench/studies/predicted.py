@@ -1,7 +1,6 @@
 """The predictions of all models on one dataset, reduced to the needs of tables and figures; each file is read once."""
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +9,10 @@ from numpy.typing import NDArray
 from bench.errors import RecordError
 from bench.results.predictions import Predictions, load_predictions
 from bench.results.record import Record
-from bench.stats.bootstrap import DrawnConfusions, confusion_by_subject, draw_confusions, draw_subjects
-from bench.stats.draws import N_RESAMPLES, named_generator
+from bench.stats.bootstrap import CONFUSION_SCORES, confusion_by_subject
+from bench.stats.estimate import Estimate
+from bench.stats.left_out import LeftOut, score_left_out
+from bench.stats.two_way import difference_estimate
 from bench.studies.subject_scores import (
     Grouping,
     Reliability,
@@ -48,24 +49,36 @@ class Predicted:
     grouping: Grouping | None = None
     cells: dict[str, list[PredictedCell]] = field(default_factory=dict)
     damaged: tuple[RecordError, ...] = ()
-    _drawn: dict[str, DrawnConfusions] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _left_out: dict[tuple[str, str], LeftOut] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
-    @cached_property
-    def draws(self) -> NDArray[np.float64]:
-        """The count of each test subject in each draw, (n_draws, n_subjects); the same draws for all models."""
-        assert self.grouping is not None
-        return draw_subjects(len(self.grouping.names), named_generator(self.study.dataset), N_RESAMPLES)
+    def left_out(self, model: str, metric: str) -> LeftOut:
+        """Return a score of a model's confusion matrices with each test subject left out.
 
-    def drawn(self, model: str) -> DrawnConfusions:
-        """Return the confusion matrices of a model with predictions, by draws of subjects."""
-        if model not in self._drawn:
+        Raises
+        ------
+        NoIntervalError
+            Leaving out a subject leaves nothing, or nothing of a class.
+        """
+        if (model, metric) not in self._left_out:
             assert self.label is not None
             assert self.grouping is not None
             by_subject = confusion_by_subject(
                 self.label, self.predicted(model), self.grouping.codes, len(self.class_names)
             )
-            self._drawn[model] = draw_confusions(by_subject, self.draws)
-        return self._drawn[model]
+            self._left_out[model, metric] = score_left_out(by_subject, CONFUSION_SCORES[metric])
+        return self._left_out[model, metric]
+
+    def lead(self, model: str, rival: str, metric: str) -> Estimate:
+        """Return a model's score minus a rival's in percentage points, for other seeds and other test subjects.
+
+        Raises
+        ------
+        NoIntervalError
+            There is one seed, or too few subjects to leave one out.
+        """
+        return difference_estimate(self.left_out(model, metric), self.left_out(rival, metric)).times(100)
 
     @property
     def class_names(self) -> tuple[str, ...]:

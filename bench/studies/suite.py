@@ -100,6 +100,11 @@ class Study:
         """Whether so few subjects were tested that differences are mostly chance."""
         return self.record.data.parts["test"].n_subjects < FEW_UNITS
 
+    @property
+    def has_several_seeds(self) -> bool:
+        """Whether models are averaged over seeds: from one seed nothing is best."""
+        return len(self.seeds) > 1
+
     def is_complete(self, model: str) -> bool:
         """Whether a model has scores of all seeds."""
         return model in self.groups and self.groups[model].seeds == self.seeds

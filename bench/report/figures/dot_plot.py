@@ -1,6 +1,7 @@
 """Results on one dataset as dots: every model's accuracy and F1 with interval and seeds, and published scores."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -9,8 +10,9 @@ from bench.paper import published
 from bench.paper.names import OURS, short_name
 from bench.render import style
 from bench.render.figure import Figure
-from bench.stats.bootstrap import score_interval
-from bench.stats.draws import LEVEL, N_RESAMPLES
+from bench.stats.draws import LEVEL
+from bench.stats.two_way import score_estimate
+from bench.stats.unknowable import NoIntervalError
 from bench.studies import kinds
 from bench.studies.caption import data_remarks, plural, study_setting
 from bench.studies.chance import majority_scores, stratified_scores
@@ -75,8 +77,8 @@ def figure(tested: Predicted, name: str) -> Figure | None:
         name=name,
         title=f"{short_name(study.dataset)}: results",
         caption=(
-            f"Dot: mean over seeds; bar: {LEVEL:.0%} interval from {N_RESAMPLES} draws of whole test subjects, seeds "
-            "averaged; small ticks: single seeds; open diamond: published value with its deviation, not measured here; "
+            f"Dot: mean over seeds; bar: {LEVEL:.0%} interval for other seeds and other test subjects; small ticks: "
+            "single seeds; open diamond: published value with its deviation, not measured here; "
             "cross: seeds are missing, not to be compared; dotted lines: majority class and stratified guess. "
             f"{study_setting(study)} {'. '.join(data_remarks(study))}"
         ),
@@ -156,8 +158,9 @@ def _dot(tested: Predicted, model: str, metric: str) -> Dot | None:
         return None
     interval = None
     if tested.is_complete(model):
-        found = score_interval(tested.drawn(model), metric, LEVEL)
-        interval = (100 * found.low, 100 * found.high) if found.n_units > 1 else None
+        with suppress(NoIntervalError):
+            bounds = score_estimate(tested.left_out(model, metric)).share_bounds(LEVEL)
+            interval = (100 * bounds.low, 100 * bounds.high)
     printed = published.lookup(study.dataset, model, metric)
     return Dot(
         model=model,

@@ -10,7 +10,6 @@ from bench.paper.names import OURS, short_name
 from bench.render.table import Block, Cell, Footnotes, Row, Table, mark_cells
 from bench.report.tables.main_results import chance_rows, score_cell
 from bench.results.metrics import METRICS
-from bench.stats.draws import N_RESAMPLES
 from bench.studies.ablation_differences import Ablation, Difference
 from bench.studies.caption import data_remarks, study_caption
 from bench.studies.suite import gap_of
@@ -29,9 +28,12 @@ ByMetric = Mapping[str, Cell]
 def ablation_table(ablation: Ablation, name: str) -> Table:
     """Return the table of one dataset, a block for each model and a row for each score, as the paper has it."""
     study, notes = ablation.study, Footnotes()
-    scores = _marked({model: _scores(ablation, model, notes) for model in ablation.groups})
+    scores = _marked(
+        {model: _scores(ablation, model, notes) for model in ablation.groups},
+        several_seeds=ablation.study.has_several_seeds,
+    )
     with_published = study.dataset == published.ABLATION_DATASET
-    printed = _marked(_published_scores(ablation.groups)) if with_published else {}
+    printed = _marked(_published_scores(ablation.groups), several_seeds=True) if with_published else {}
     blocks = []
     for model in ablation.groups:
         drops = _drops(model) if with_published else {}
@@ -59,9 +61,8 @@ def ablation_table(ablation: Ablation, name: str) -> Table:
 _HOW = (
     "MS, Bi, CM: multi-scale, bidirectional, channel mixing. Scores: best in bold, second underlined. In brackets: "
     "reduced minus full model in percentage points, paired by seed, mean and sample standard deviation; in square "
-    f"brackets its 95% percentile interval from {N_RESAMPLES} draws of whole test subjects, paired by window, seeds "
-    "averaged: it speaks of other subjects, not of other seeds; AUPRC has none. A bold difference: the interval "
-    "excludes zero."
+    "brackets its 95% interval for other seeds and other test subjects (docs/statistics.md); AUPRC has none. A bold "
+    "difference: the interval excludes zero."
 )
 
 
@@ -79,11 +80,12 @@ def _scores(ablation: Ablation, model: str, notes: Footnotes) -> ByMetric:
     return {metric: score_cell(group, metric) for metric in METRICS}
 
 
-def _marked(scores: Mapping[str, ByMetric]) -> dict[str, dict[str, Cell]]:
-    """Return cells of models with the best and second of each metric marked."""
+def _marked(scores: Mapping[str, ByMetric], *, several_seeds: bool) -> dict[str, dict[str, Cell]]:
+    """Return cells of models, of several seeds with the best and second of each metric marked."""
     marked: dict[str, dict[str, Cell]] = {model: {} for model in scores}
     for metric in METRICS:
-        column = mark_cells(scores[model][metric] for model in scores)
+        cells = [scores[model][metric] for model in scores]
+        column = mark_cells(cells) if several_seeds else cells
         for model, cell in zip(scores, column, strict=True):
             marked[model][metric] = cell
     return marked

@@ -7,7 +7,9 @@ from bench.paper.names import OURS
 from bench.render.table import Block, Cell, Footnotes, Row, Table
 from bench.report.tables.main_results import score_cell
 from bench.report.tables.significance import paired_cell
-from bench.stats.draws import LEVEL, N_RESAMPLES
+from bench.stats.draws import LEVEL
+from bench.stats.unknowable import NoIntervalError
+from bench.stats.verdict import Decision, decide_all_positive
 from bench.studies.caption import data_remarks, suite_caption
 from bench.studies.chance import stratified_scores
 from bench.studies.predicted import Predicted
@@ -20,6 +22,13 @@ _GROUPS = (
     ("its lead over its best rival, points", 2),
     ("", 1),
 )
+
+
+_CERTAINTY = {
+    Decision.SUPPORTED: "ahead of all rivals",
+    Decision.CONTRADICTED: "behind a rival",
+    Decision.UNDECIDED: "undecided",
+}
 
 
 def headline(suite: Suite, tested: Mapping[str, Predicted], name: str) -> Table:
@@ -40,8 +49,9 @@ def headline(suite: Suite, tested: Mapping[str, Predicted], name: str) -> Table:
         blocks=(Block("", rows),),
         caption=(
             "Best and second of the models that have every seed; guess: expected F1 of guessing each class with its "
-            f"share. Lead: with a {LEVEL:.0%} interval from {N_RESAMPLES} draws of test subjects; the rival is the one "
-            f"with the highest F1 on these same test windows. {suite_caption(suite, suite.studies)}"
+            f"share. Lead: with a {LEVEL:.0%} interval for other seeds and other test subjects; the rival is the one "
+            "with the highest F1 on these same test windows. Ahead: the intervals over all rivals lie above zero. "
+            f"{suite_caption(suite, suite.studies)}"
         ),
         footnotes=notes.texts,
         corner="Dataset",
@@ -64,7 +74,7 @@ def _cells(study: Study, tested: Predicted | None, notes: Footnotes) -> tuple[Ce
     ours = score_cell(study.groups[OURS], "f1") if OURS in scores else Cell()
     lead = _lead(order, tested, notes)
     is_above = bool(order) and scores[order[0]] > guess
-    sure = Cell(text=_certainty(study, lead, is_above=is_above))
+    sure = Cell(text=_certainty(study, tested, order, is_above=is_above))
     n_subjects = study.record.data.parts["test"].n_subjects
     return (*cells, Cell(100 * guess), ours, lead, sure, Cell(text=str(n_subjects)))
 
@@ -87,16 +97,22 @@ def _f1(study: Study, model: str) -> float | None:
     return None if score is None else score.mean
 
 
-def _certainty(study: Study, lead: Cell, *, is_above: bool) -> str:
-    """Put the interval of the lead into words, after any reason that makes it meaningless."""
+def _certainty(study: Study, tested: Predicted | None, order: list[str], *, is_above: bool) -> str:
+    """Say whether MedMamba, else the best model, is surely ahead of all rivals, or what makes that meaningless."""
     if study.record.data.kind == "simulated":
         return "simulated: means nothing"
     if not is_above:
         return "best is no better than a guess"
-    if lead.is_empty:
+    leader = OURS if OURS in order else order[0]
+    rivals = [model for model in order if model != leader]
+    if tested is None or not rivals or not all(map(tested.is_complete, order)):
         return "nothing to compare"
-    if study.test_is_small or lead.low is None or lead.high is None:
+    if len(study.seeds) < 2:
+        return "one seed: no verdict"
+    try:
+        leads = [tested.lead(leader, rival, "f1") for rival in rivals]
+    except NoIntervalError:
         return "too few subjects to say"
-    if lead.low > 0:
-        return "ahead: interval above zero"
-    return "behind: interval below zero" if lead.high < 0 else "open: interval spans zero"
+    if any(lead.few_subjects for lead in leads):
+        return "too few subjects to say"
+    return _CERTAINTY[decide_all_positive(leads)]

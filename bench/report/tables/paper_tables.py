@@ -27,12 +27,12 @@ def ecg_table(suite: Suite, name: str) -> Table | None:
         return None
     models, notes = _models(suite, studies), Footnotes()
     ranks = rank_cells(studies, models, tuple(METRICS), notes)
-    measured = mark_best(
-        tuple(
-            Row(model, tuple(cell for study in studies for cell in _cells(study, model, notes)))
-            for model in models
-        )
+    measured = tuple(
+        Row(model, tuple(cell for study in studies for cell in _cells(study, model, notes)))
+        for model in models
     )
+    if all(study.has_several_seeds for study in studies):
+        measured = mark_best(measured)
     measured = tuple(Row(row.label, (*row.cells, rank)) for row, rank in zip(measured, ranks, strict=True))
     return Table(
         name=name,
@@ -102,8 +102,9 @@ def _cells(study: Study, model: str, notes: Footnotes) -> tuple[Cell, ...]:
 def _metric_rows(study: Study, models: Sequence[str], notes: Footnotes) -> tuple[Row, ...]:
     columns = [_cells(study, model, notes) for model in models]
     chance = [row.cells for row in chance_rows(study.record)]
+    mark = mark_cells if study.has_several_seeds else tuple
     return tuple(
-        Row(title, (*mark_cells(column[number] for column in columns), *(row[number] for row in chance)))
+        Row(title, (*mark(column[number] for column in columns), *(row[number] for row in chance)))
         for number, title in enumerate(METRICS.values())
     )
 

@@ -4,7 +4,6 @@ Intervals come from `bench.stats.bootstrap`, tests from `bench.stats.statistics`
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -13,11 +12,13 @@ from bench.render.table import Block, Cell, Footnotes, Row, Table
 from bench.stats import statistics
 from bench.stats.bootstrap import (
     Interval,
-    difference_interval,
     distinct_draws,
     stratified_bootstrap,
 )
 from bench.stats.draws import LEVEL, N_RESAMPLES, named_generator
+from bench.stats.rank_distance import rank_distance
+from bench.stats.seed_tests import smallest_paired_p, smallest_rank_sum_p
+from bench.stats.unknowable import NoIntervalError
 from bench.studies.caption import small_test, suite_setting
 from bench.studies.predicted import Predicted
 from bench.studies.ranks import Scores, complete_scores
@@ -48,9 +49,9 @@ def paired_table(suite: Suite, tested: Sequence[Predicted], metric: str, name: s
         columns=tuple(short_name(study.dataset) for study in studies),
         blocks=(Block("MedMamba minus rival, percentage points [interval]", rows),),
         caption=(
-            f"{suite_setting(suite, studies)} {LEVEL:.0%} percentile intervals from {N_RESAMPLES} draws of whole test "
-            "subjects, seeds averaged: they speak of other subjects, not of other seeds. Bold: the interval excludes "
-            f"zero; {len(rivals) * len(studies)} intervals, not corrected for their number."
+            f"{suite_setting(suite, studies)} {LEVEL:.0%} intervals for other seeds and other test subjects "
+            "(docs/statistics.md). Bold: the interval excludes zero; "
+            f"{len(rivals) * len(studies)} intervals, not corrected for their number."
         ),
         footnotes=(*notes.texts,),
         corner="Rival",
@@ -66,10 +67,16 @@ def paired_cell(tested: Predicted, rival: str, metric: str, notes: Footnotes, mo
         if not tested.is_complete(name):
             gap = tested.study.gap(name) or f"{name} on {tested.study.dataset}: predictions are missing"
             return Cell(note=notes.number(gap))
-    interval = difference_interval(tested.drawn(model), tested.drawn(rival), metric, LEVEL)
-    note = notes.number(small_test(tested.study)) if interval.few_units else None
-    mark = "best" if interval.excludes_zero and not interval.few_units else ""
-    return replace(_percent(interval), mark=mark, note=note, unit="points")
+    try:
+        lead = tested.lead(model, rival, metric)
+    except NoIntervalError as error:
+        means = [tested.study.groups[name].score(metric) for name in (model, rival)]
+        mine, other = (100 * score.mean for score in means if score is not None)
+        return Cell(mine - other, note=notes.number(f"{tested.study.label}: {error}"), unit="points")
+    bounds = lead.bounds(LEVEL)
+    note = notes.number(small_test(tested.study)) if lead.few_subjects else None
+    mark = "best" if bounds.excludes_zero and not lead.few_subjects else ""
+    return Cell(lead.value, low=bounds.low, high=bounds.high, mark=mark, note=note, unit="points")
 
 
 def rank_table(suite: Suite, metric: str, name: str) -> Table | None:
@@ -105,10 +112,13 @@ def _rank_sentences(scores: Scores) -> str:
     if n_models > 2:
         test = statistics.friedman(scores.values)
         critical = statistics.nemenyi_critical_difference(n_models, n_datasets, ALPHA)
+        ranks = np.array([statistics.average_ranks(row[None]) for row in scores.values]).mean(axis=0)
+        distance = rank_distance(ranks, critical)
         sentences.append(
             f"Friedman's chi2 = {test.chi2:.2f} (p = {test.p_chi2:.3g}), Iman and Davenport's F = {test.f:.2f} "
             f"(p = {test.p:.3g}), N = {n_datasets} datasets, k = {n_models} models. Nemenyi's critical difference at "
-            f"alpha = {ALPHA:g} is {critical:.2f} ranks."
+            f"alpha = {ALPHA:g} is {critical:.2f} of {distance.largest} possible ranks: it separates "
+            f"{len(distance.separable)} of {distance.n_pairs} pairs of models, those far apart."
         )
     smallest = statistics.smallest_signed_rank_p(n_datasets, n_models - 1)
     verdict = "can never be" if smallest > ALPHA else "can only just be"
@@ -150,7 +160,8 @@ def wins_table(suite: Suite, metric: str, name: str) -> Table | None:
             f"{distinct_draws(n_seeds)} different draws each). Wins, ties (less than {100 * TIE:g} points apart) and "
             "losses of MedMamba by mean over seeds. P: probability that a run of MedMamba scores above a run of the "
             "other, averaged over datasets. A test of one pair over "
-            f"{n_seeds} seeds cannot give p below {statistics.smallest_signed_rank_p(n_seeds):.3g}."
+            f"{n_seeds} seeds cannot give p below {smallest_rank_sum_p(n_seeds, n_seeds):.2g} by an unpaired rank sum, "
+            f"nor below {smallest_paired_p(n_seeds):.2g} by signed ranks."
         ),
         footnotes=(*notes.texts, *left_out),
     )

@@ -198,8 +198,7 @@ def test_simulated_data_is_named_in_headings_and_captions(tmp_path: Path) -> Non
 
 def test_few_test_subjects_are_flagged(full: Path) -> None:
     assert any(
-        note.startswith("APAVA: only 4 test subjects, differences between models are mostly chance")
-        for note in eeg(full).footnotes
+        note.startswith("APAVA: 4 test subjects: too few to rank models") for note in eeg(full).footnotes
     )
 
 
