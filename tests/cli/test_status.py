@@ -18,6 +18,8 @@ from tests.cli.conftest import SMALL, Bench
 from tests.run.conftest import OWN
 from tests.run.test_parent import wait_for
 
+pytestmark = pytest.mark.usefixtures("unreported")
+
 
 def run_arguments(data: Path, *models: str) -> list[object]:
     return ["run", "--models", ",".join(models), "--datasets", "uci-har", "--data", data, "--out", "r"]
