@@ -91,7 +91,12 @@ MUTATIONS = (
         'hexdigest().encode() == b""',
         "run/test_faults.py -k checkpoint_is_kept_aside",
     ),
-    Mutation("run/checkpoint.py", 'state["key"] != key', 'state["key"] is None', "run -k another_cell"),
+    Mutation(
+        "run/checkpoint.py",
+        'state["key"] != key',
+        'state["key"] is None',
+        "run/test_faults.py -k another_cell",
+    ),
     Mutation(
         "processes.py",
         "threading.Thread(target=_die_with_parent, daemon=True).start()",

@@ -161,6 +161,17 @@ def test_a_damaged_checkpoint_is_kept_aside_and_training_starts_afresh(
     assert "checkpoint is damaged" in next((tmp_path / "r").rglob("log.txt")).read_text()
 
 
+def test_a_checkpoint_of_another_cell_is_kept_aside(
+    run: Run, finished: tuple[Path, Record], stopped: tuple[Path, list[str]], tmp_path: Path
+) -> None:
+    shutil.copytree(finished[0], tmp_path / "r")
+    (record,) = (tmp_path / "r").rglob("record.json")
+    record.unlink()
+    shutil.copyfile(next(stopped[0].rglob("checkpoint.pt")), record.with_name("checkpoint.pt"))
+    assert_as_undisturbed(run("Good").record, finished[1])
+    assert [path.name for path in record.parent.glob("*.pt")] == ["damaged-1-checkpoint.pt"]
+
+
 def test_what_is_left_beside_a_finished_record_is_removed(
     run: Run, finished: tuple[Path, Record], tmp_path: Path
 ) -> None:
