@@ -50,16 +50,29 @@ def registries() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def compiled_kernels(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("native")
+    """Where the scan's kernel is compiled, once for all processes of pytest-xdist."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "native"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def new_cache(tmp_path_factory: pytest.TempPathFactory, compiled_kernels: Path) -> Callable[[], Path]:
+    """Return a function that makes an empty cache, with the kernel that all share."""
+
+    def make() -> Path:
+        folder = tmp_path_factory.mktemp("cache")
+        (folder / "native").symlink_to(compiled_kernels)
+        return folder
+
+    return make
 
 
 @pytest.fixture(autouse=True)
-def cache(
-    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, compiled_kernels: Path
-) -> Path:
+def cache(new_cache: Callable[[], Path], monkeypatch: pytest.MonkeyPatch) -> Path:
     """Give every test a cache of its own, so that none reads or fills the user's; only the scan's kernel is shared."""
-    folder = tmp_path_factory.mktemp("cache")
-    (folder / "native").symlink_to(compiled_kernels)
+    folder = new_cache()
     monkeypatch.setenv("BENCH_CACHE", str(folder))
     return folder
 
@@ -80,8 +93,8 @@ def simulated(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]
 
 
 @pytest.fixture(scope="session")
-def _session_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("shared-cache")
+def _session_cache(new_cache: Callable[[], Path]) -> Path:
+    return new_cache()
 
 
 @pytest.fixture
