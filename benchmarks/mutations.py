@@ -1,7 +1,7 @@
 """Mistakes made on purpose in the core, one at a time in a temporary copy, and the tests that must see them.
 
-``python -m benchmarks.mutations`` prints a table and fails if a mistake survives; words as arguments choose the
-mistakes whose file has one of them in its path.
+``python -m benchmarks.mutations`` prints a table and fails if a mistake survives, or if a test that saw one fails
+without it too; words as arguments choose the mistakes whose file has one of them in its path.
 """
 
 import os
@@ -25,6 +25,8 @@ COPIED = (
     "CHANGELOG.md",
 )
 LONGEST_S = 600.0
+DEADLINE_S = "60"
+"""How long a test waits for what a mistake prevents."""
 TESTS_FAILED = 1
 """What pytest ends with when tests were run and one failed; anything else is no proof."""
 
@@ -162,33 +164,24 @@ def copied(folder: Path) -> Path:
     return folder
 
 
-def failed_tests(tests: str, root: Path) -> tuple[int, list[str]]:
+def failed_tests(tests: Sequence[str], root: Path) -> tuple[int, list[str]]:
     """Run tests of a copy until one fails; return pytest's exit code and what failed."""
-    file, *rest = tests.split(" ")
     done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-n",
-            "0",
-            "-q",
-            "-x",
-            "--no-header",
-            "-m",
-            "not slow",
-            f"tests/{file}",
-            *rest,
-        ],
+        [sys.executable, "-m", "pytest", "-n", "0", "-q", "-x", "--no-header", "-m", "not slow", *tests],
         cwd=root,
-        env={**os.environ, "PYTHONPATH": str(root), "PYTHONDONTWRITEBYTECODE": "1"},
+        env={
+            **os.environ,
+            "PYTHONPATH": str(root),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "BENCH_TEST_DEADLINE_S": DEADLINE_S,
+        },
         capture_output=True,
         text=True,
         timeout=LONGEST_S,
         check=False,
     )
-    lines = done.stdout.splitlines()
-    return done.returncode, [line.split()[1] for line in lines if line.startswith(("FAILED ", "ERROR "))]
+    lines = [line for line in done.stdout.splitlines() if line.startswith(("FAILED ", "ERROR "))]
+    return done.returncode, [line.partition(" ")[2].partition(" - ")[0] for line in lines]
 
 
 def outcomes(mutations: Sequence[Mutation], root: Path) -> Iterator[tuple[Mutation, str]]:
@@ -208,7 +201,8 @@ def outcomes(mutations: Sequence[Mutation], root: Path) -> Iterator[tuple[Mutati
             )
         path.write_text(before.replace(mutation.old, mutation.new), encoding="utf-8")
         try:
-            code, failed = failed_tests(mutation.tests, root)
+            file, *chosen_by = mutation.tests.split(" ")
+            code, failed = failed_tests([f"tests/{file}", *chosen_by], root)
         finally:
             path.write_text(before, encoding="utf-8")
         yield mutation, failed[0] if code == TESTS_FAILED and failed else ""
@@ -216,16 +210,19 @@ def outcomes(mutations: Sequence[Mutation], root: Path) -> Iterator[tuple[Mutati
 
 def main() -> None:
     """Print a line for each mutation; exit with 1 if one survives."""
+    seen: list[str] = []
     survived = 0
     with tempfile.TemporaryDirectory() as folder:
         root = copied(Path(folder))
         print("| file | mistake | seen by |\n|---|---|---|", flush=True)
         for mutation, seen_by in outcomes(chosen(sys.argv[1:]), root):
             survived += not seen_by
+            seen += [seen_by] if seen_by else []
             mistake = " ".join(f"`{mutation.old}` -> `{mutation.new}`".split())
             print(f"| {mutation.file} | {mistake} | {seen_by or 'NO TEST'} |", flush=True)
-    print(f"{survived} survived", file=sys.stderr)
-    raise SystemExit(1 if survived else 0)
+        _, failing = failed_tests(seen, root) if seen else (0, [])
+    print(f"{survived} survived; without a mistake {', '.join(failing) or 'nothing'} fails", file=sys.stderr)
+    raise SystemExit(1 if survived or failing else 0)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 import importlib
 import os
 from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -61,8 +62,12 @@ def compiled_kernels(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def new_cache(tmp_path_factory: pytest.TempPathFactory, compiled_kernels: Path) -> Callable[[], Path]:
     """Return a function that makes an empty cache, with the kernel that all share."""
 
+    # pytest looks through all folders there are for the number of a new one.
+    root, numbers = tmp_path_factory.mktemp("caches"), count()
+
     def make() -> Path:
-        folder = tmp_path_factory.mktemp("cache")
+        folder = root / str(next(numbers))
+        folder.mkdir()
         (folder / "native").symlink_to(compiled_kernels)
         return folder
 
