@@ -8,9 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from click.testing import Result
 
-from bench.cli.report import command
 from bench.errors import RecordError
 from bench.report import render
 from tests.report.grids import ABLATIONS, Grid, write_grid
@@ -24,15 +23,10 @@ def contents_of(folder: Path) -> dict[str, str]:
     }
 
 
-@pytest.fixture(scope="module")
-def rendered(partial: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The report of the partial grid as the command writes it."""
-    report = tmp_path_factory.mktemp("report")
-    result = CliRunner().invoke(command, ["--out", str(partial), "--report", str(report)])
-    assert result.exit_code == 0
-    assert result.stdout.splitlines()[-1] == f"page: {report / 'index.html'}"
-    assert "Who wins where" in result.stdout
-    return report
+@pytest.fixture
+def rendered(reported: tuple[Path, Result]) -> Path:
+    """The report of the partial grid; only to be read."""
+    return reported[0]
 
 
 def test_a_second_report_has_the_same_bytes(partial: Path, rendered: Path, tmp_path: Path) -> None:
@@ -146,3 +140,10 @@ def test_the_page_of_the_whole_grid_stays_below_ten_megabytes(tmp_path: Path) ->
     for_cells = 375 * (sizes[1] - sizes[0])
     assert for_cells < 5e6
     assert sizes[0] < 1e6
+
+
+def test_command_ends_with_the_path_of_the_page(reported: tuple[Path, Result]) -> None:
+    report, result = reported
+    assert result.exit_code == 0
+    assert result.stdout.splitlines()[-1] == f"page: {report / 'index.html'}"
+    assert "Who wins where" in result.stdout

@@ -70,6 +70,13 @@ def test_scores_do_not_depend_on_the_order(logits: np.ndarray, labels: np.ndarra
         assert getattr(one, metric) == pytest.approx(getattr(other, metric), abs=1e-12)
 
 
+@given(predictions, hnp.arrays(np.int64, 24, elements=st.integers(0, 1)))
+def test_epochs_are_chosen_by_the_f1_that_is_reported(logits: np.ndarray, labels: np.ndarray) -> None:
+    """Also where the third class is predicted and never true."""
+    reported = score(logits, labels, np.array(["p"] * 24), NAMES).f1
+    assert macro_f1(logits, labels) == pytest.approx(reported, abs=1e-12)
+
+
 @given(predictions, truths, st.floats(-50, 50))
 def test_scores_do_not_depend_on_a_common_offset(
     logits: np.ndarray, labels: np.ndarray, offset: float
