@@ -7,7 +7,7 @@ STAMP := .venv/.installed$(if $(CUDA),-cuda)
 TOOLS := .venv/.tools$(if $(CUDA),-cuda)
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: install run test test-grid test-all lint format bench bench-scan soak clean
+.PHONY: install run test test-grid test-all lint format bench bench-scan gpu-check soak clean
 
 install: $(STAMP)
 
@@ -55,6 +55,13 @@ bench: $(TOOLS)
 bench-scan: $(TOOLS)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt mambapy
 	$(BIN)/python -m benchmarks.bench_scan
+
+# One command for whoever has a card: plain pip, no compiler of CUDA. An environment of its own, as constraints.txt is for
+# CPUs; what pip takes for torch is its CUDA build (on Linux), for ROCm set PIP_INDEX_URL to torch's own index.
+gpu-check:
+	test -x .venv-gpu/bin/python || $(PY) -m venv .venv-gpu
+	.venv-gpu/bin/python -m pip install --quiet --disable-pip-version-check --editable . pytest
+	.venv-gpu/bin/python -m benchmarks.gpu_check $(GPU_CHECK)
 
 soak: $(TOOLS)
 	$(BIN)/python -m benchmarks.soak $(SOAK)

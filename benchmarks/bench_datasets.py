@@ -83,7 +83,7 @@ def scaling_speedup(n_windows: int) -> tuple[float, float]:
     generator = np.random.default_rng(1)
     windows = generator.standard_normal((n_windows, N_TIMES, N_CHANNELS), dtype=np.float32)
     some = windows[:N_WINDOWS_SCALED_SLOWLY]
-    slow = seconds(lambda: [StandardScaler().fit_transform(one) for one in some]) / len(some)
+    slow = seconds(lambda: [StandardScaler().fit_transform(window) for window in some]) / len(some)
     fast = seconds(lambda: normalise_windows(windows))
     return fast, slow * n_windows / fast
 

@@ -3,8 +3,8 @@
     python benchmarks/bench_memory.py [MODEL ...] [--batch 8] [--threads 1]
 
 Every model runs in a process of its own on the CPU, with its settings for Sleep-EDF; the peak is the largest resident
-set of that process (Linux), imports included: the second column says how much the process held before the model was
-built. The time is that of one step, the first, and no measurement of speed.
+set of that process (Linux), imports included: the second column is the memory of the process before the model was
+built. The time is that of the first step, and no measurement of speed.
 """
 
 import argparse

@@ -1,9 +1,9 @@
-"""The demo grid from nothing to its report: its time, where the time goes, and how well it was predicted.
+"""The demo grid from an empty cache to its report: its time, the parts of it, and how well it was predicted.
 
 Run with ``python -m benchmarks.bench_plan [--models NAMES] [--datasets NAMES] [--seeds S] [--jobs N]``: the command of
 ``make run`` on an empty cache, in a temporary folder, then a forecast of the same cells by trials alone. With
 ``--records OUT`` nothing is trained: the forecast is compared with the finished run in that folder. Prints a line for
-each kind of cell and the measured values beside their aims; fails when one is missed. Other work spoils it.
+each kind of cell and the measured values beside their aims; fails when an aim is missed. Run nothing else meanwhile.
 """
 
 import argparse

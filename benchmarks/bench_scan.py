@@ -15,9 +15,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from bench.files import atomic_file
+from benchmarks.marks import write_between_marks
 
-README = Path(__file__).parent / "README.md"
 MAMBAPY = "mambapy==1.2.0"
 
 
@@ -42,7 +41,7 @@ def main() -> int:
             print(line, flush=True)
             lines.append(line)
         if asked.write:
-            write_between_marks(title, lines)
+            write_between_marks(title, "bench_scan", lines)
     return 0
 
 
@@ -62,21 +61,11 @@ def shapes_part(rounds: int) -> Iterator[str]:
     yield from grid.table(rounds)
 
 
-def write_between_marks(title: str, lines: list[str]) -> None:
-    """Replace what stands between the README's two marks of a title."""
-    start, end = f"<!-- {title}: written by bench_scan -->\n", f"<!-- end of {title} -->"
-    before, _, rest = README.read_text(encoding="utf-8").partition(start)
-    _, found, after = rest.partition(end)
-    assert found, f"{README} has no marks for '{title}'"
-    body = "\n".join(lines)
-    with atomic_file(README) as temporary:
-        temporary.write_text(f"{before}{start}\n{body}\n\n{end}{after}", encoding="utf-8")
-
-
 def machine() -> str:
     """Describe what the numbers were measured on."""
     import torch
 
+    from bench.native.library import ISA_NAMES
     from bench.scan.native import library
 
     lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
@@ -86,7 +75,7 @@ def machine() -> str:
     return (
         f"Measured on {datetime.datetime.now(tz=datetime.UTC):%Y-%m-%d}: {model}, {os.cpu_count()} cores, "
         f"{platform.system()}, Python {platform.python_version()}, torch {torch.__version__}, {MAMBAPY}, "
-        f"native kernel on {library.ISA_NAMES[library.best_isa()]}; load average before: {os.getloadavg()[0]:.1f}."
+        f"native kernel on {ISA_NAMES[library.best_isa()]}; load average before: {os.getloadavg()[0]:.1f}."
     )
 
 

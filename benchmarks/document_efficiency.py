@@ -91,10 +91,10 @@ def ratio_table(first: Panel, second: Panel) -> str:
     """Return MedMamba's speed over each model's in two runs of the same command, and how far they lie apart."""
     rows = []
     for name in first.records:
-        one, other = first.ratio(name), second.ratio(name)
-        if one is not None and other is not None:
-            apart = f"{100 * abs(other.median / one.median - 1):.0f} %"
-            rows.append([name, ratio_text(one), ratio_text(other), apart])
+        in_first, in_second = first.ratio(name), second.ratio(name)
+        if in_first is not None and in_second is not None:
+            apart = f"{100 * abs(in_second.median / in_first.median - 1):.0f} %"
+            rows.append([name, ratio_text(in_first), ratio_text(in_second), apart])
     title = "How many times as fast as each model MedMamba is in inference at 256, in two runs of the same command:"
     return f"{title}\n\n{table(['model', 'first run', 'second run', 'apart'], rows)}"
 
@@ -130,7 +130,7 @@ def exponent_table(record: ScalingRecord) -> str:
 
 
 def described(panel: Panel) -> str:
-    """Say what a table is of, and when it was measured."""
+    """Describe the contents of a table, and when they were measured."""
     sessions = sorted({record.session[:10] for record in panel.records.values()})
     warnings = sorted({text for record in panel.records.values() for text in record.warnings})
     noted = f" Noted meanwhile: {'; '.join(warnings)}." if warnings else ""
@@ -171,7 +171,7 @@ def ratio_text(ratio: Ratio) -> str:
 
 
 def spread(half_width: float | None) -> str:
-    """Return half an interval in percent, nothing where there is none or nothing to it."""
+    """Return half an interval in percent; empty without an interval or with one of no width."""
     return "" if not half_width else f" ±{max(1, round(100 * half_width))} %"
 
 

@@ -70,7 +70,7 @@ def start(options: argparse.Namespace, out: Path) -> subprocess.Popen[bytes]:
         "--retry-failed",
         "--no-efficiency",
     ]
-    # By its folder a process of this run is known, whoever its parent is.
+    # This variable identifies the processes of this run, whatever their parent.
     environment = {**os.environ, "BENCH_SOAK": str(out.parent)}
     return subprocess.Popen(
         [sys.executable, "-m", "bench", *arguments], stdout=subprocess.DEVNULL, env=environment
@@ -117,9 +117,9 @@ def kill_one(pid: int, draw: random.Random) -> str:
 def incomplete(calm: Path) -> list[str]:
     """Return which cells that were asked for have no scores."""
     records, damaged = read_all(calm)
-    done = {one.key for one in records if one.is_done}
+    done = {record.key for record in records if record.is_done}
     planned = read_planned(calm)
-    lacking = [f"{one.cell}: no scores" for one in planned if one.key not in done]
+    lacking = [f"{cell.cell}: no scores" for cell in planned if cell.key not in done]
     return [*map(str, damaged), *lacking, *([] if planned else ["no cell was planned"])]
 
 
@@ -127,9 +127,9 @@ def differences(calm: Path, soaked: Path) -> list[str]:
     """Return what is not as in the undisturbed run."""
     expected, found = results(calm), results(soaked)
     problems = [
-        f"{name}: {found.get(name)} instead of {one}"
-        for name, one in expected.items()
-        if found.get(name) != one
+        f"{name}: {found.get(name)} instead of {result}"
+        for name, result in expected.items()
+        if found.get(name) != result
     ]
     problems += [f"{name}: not in the undisturbed run" for name in found.keys() - expected.keys()]
     problems += [f"left over: {path}" for path in soaked.rglob("*") if path.suffix in (".tmp", ".pt")]
@@ -139,11 +139,11 @@ def differences(calm: Path, soaked: Path) -> list[str]:
 def survivors(folder: Path) -> list[str]:
     """Return the processes of either run that are still there a while after its end."""
     deadline = time.monotonic() + FAREWELL_S
-    while (left := [one for one in psutil.process_iter() if _belongs(one, folder)]) and (
+    while (left := [process for process in psutil.process_iter() if _belongs(process, folder)]) and (
         time.monotonic() < deadline
     ):
         time.sleep(0.2)
-    return [f"left over: {one}" for one in left]
+    return [f"left over: {process}" for process in left]
 
 
 def _belongs(process: psutil.Process, folder: Path) -> bool:
@@ -159,8 +159,12 @@ def results(out: Path) -> dict[str, Any]:
     if damaged:
         raise SystemExit(f"damaged records: {damaged}")
     return {
-        f"{one.cell.model} / {one.cell.dataset} / seed {one.cell.seed}": (one.outcome, one.metrics, one.files)
-        for one in records
+        f"{record.cell.model} / {record.cell.dataset} / seed {record.cell.seed}": (
+            record.outcome,
+            record.metrics,
+            record.files,
+        )
+        for record in records
     }
 
 

@@ -21,7 +21,7 @@ class AnalysedCells(FrozenModel):
 
     @property
     def void(self) -> str:
-        """Why numbers of these cells may not be set against the paper's; an empty text where they may."""
+        """Why numbers of these cells may not be compared with the paper's; empty where they may."""
         return void_reason(data=self.data, recipe=self.recipe, changes=self.changes, seeds=self.seeds)
 
     @classmethod
@@ -40,5 +40,5 @@ class AnalysedCells(FrozenModel):
 
 
 def stem_of(cells: AnalysedCells) -> str:
-    """Return the name of the file of a record that is of these cells: dataset and model."""
+    """Return the name of the file for a record of these cells: dataset and model."""
     return f"{cells.dataset}-{cells.model}"

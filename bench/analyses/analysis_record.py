@@ -11,7 +11,7 @@ from bench.results.frozen_model import FrozenModel
 
 
 class AnalysisRecord(FrozenModel):
-    """Base of the record of one analysis; ``created`` is when, in UTC. A subclass says its ``stem``."""
+    """Base of the record of one analysis; ``created`` is the time in UTC. A subclass defines ``stem``."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="null", populate_by_name=True)
 
@@ -20,5 +20,5 @@ class AnalysisRecord(FrozenModel):
 
     @property
     def analysed(self) -> Sequence[AnalysedCells]:
-        """The trained cells that it is of."""
+        """The trained cells that the record describes."""
         return ()

@@ -26,7 +26,7 @@ def read_arrays(folder: Path, stem: str, sha256: str) -> dict[str, NDArray]:
     Raises
     ------
     RecordError
-        The file is absent, is another one, or is not readable without pickles.
+        The file is absent, has another hash, or is not readable without pickles.
     """
     path = folder / f"{stem}.npz"
     if not path.is_file():

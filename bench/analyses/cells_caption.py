@@ -1,4 +1,4 @@
-"""What captions say of the trained cells that an analysis looked at."""
+"""The part of a caption that describes the trained cells of an analysis."""
 
 from bench.analyses.analysed_cells import AnalysedCells
 from bench.paper.names import short_name
@@ -8,7 +8,7 @@ from bench.studies.caption import numbers, plural
 
 
 def data_caption(data: DataDescription) -> str:
-    """Say what data, split and test part."""
+    """Describe data, split and test part."""
     test = data.parts["test"]
     return (
         f"{kinds.SENTENCES[data.kind]} ({data.version}), split {data.split_origin}, "
@@ -17,7 +17,7 @@ def data_caption(data: DataDescription) -> str:
 
 
 def cells_caption(cells: AnalysedCells) -> str:
-    """Say model, dataset, recipe, changed settings, seeds and data, in two sentences."""
+    """Describe model, dataset, recipe, changed settings, seeds and data, in two sentences."""
     changed = f", changed: {cells.changes}" if cells.changes else ""
     plural = "s" if len(cells.seeds) > 1 else ""
     return (

@@ -1,4 +1,4 @@
-"""What an analysis works with: the results folder, its trained cells, their data, and where its records go."""
+"""What an analysis gets: the results folder, its trained cells, their data, and where to write records."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,13 +28,13 @@ class Context:
     analysis, out
         The analysis, and the results folder that it reads and writes.
     data
-        Folder with one sub-folder per dataset, where the user gave one.
+        Folder with one sub-folder per dataset, if the user gave one.
     default_data
         Where datasets are looked for otherwise.
     say
-        Takes lines of progress.
+        Called with each line of progress.
     written
-        Is given the path of every record written.
+        Called with the path of every record written.
     """
 
     analysis: Analysis
@@ -49,11 +49,11 @@ class Context:
         self.written(write(self.out, self.analysis, record))
 
     def write_arrays(self, stem: str, arrays: Mapping[str, NDArray]) -> str:
-        """Write the arrays of the record of this stem; return their file's SHA-256, which the record has to hold."""
+        """Write the arrays that belong to the record of this stem; return the SHA-256 of their file for the record."""
         return write_arrays(self.analysis.folder_in(self.out), stem, arrays)
 
     def root_for(self, records: Sequence[Record]) -> Path:
-        """Return the folder with the data that cells were trained on: the given one, else where such data lies."""
+        """Return the folder with the cells' data: the user's, else that of simulated data, else the default."""
         if self.data is not None:
             return self.data
         if all(record.data.kind == "simulated" for record in records):
@@ -61,7 +61,7 @@ class Context:
         return self.default_data
 
     def dataset_names(self, text: str) -> list[str]:
-        """Return the datasets with classes that a comma list or ``all`` names, imported ones included.
+        """Return the datasets with classes in a comma list or ``all``, imported datasets included.
 
         Raises
         ------
@@ -72,9 +72,9 @@ class Context:
         return parse_names("dataset", text, datasets.names(), datasets.names(all_only=True))
 
     def groups(self, model: str, dataset: str, recipe: str | None) -> list[list[Record]]:
-        """Return the cells of a model on a dataset in groups that differ in the seed alone, the most telling first.
+        """Return the cells of a model on a dataset in groups that differ in the seed alone, sorted as `alike` does.
 
-        Cells trained on the data that the user gave are preferred to all others.
+        Cells trained on the user's data come before all others.
 
         Raises
         ------
@@ -100,7 +100,7 @@ class Context:
         return groups
 
     def cells(self, model: str, dataset: str, recipe: str | None) -> list[Record]:
-        """Return the first of `groups`; say what it is where there are others."""
+        """Return the first of `groups`, and report the choice if there are several."""
         first, *others = self.groups(model, dataset, recipe)
         if others:
             taken = AnalysedCells.of(first)
@@ -121,7 +121,7 @@ class Context:
         default_datasets: str,
         recipe: str | None,
     ) -> list[list[Record]]:
-        """Return the `cells` of each model on each dataset; what was named has to be there, of the defaults what is.
+        """Return the `cells` of each model on each dataset; named ones must exist, absent defaults are skipped.
 
         Raises
         ------
@@ -156,7 +156,7 @@ class Context:
 
 
 def model_names(text: str) -> list[str]:
-    """Return the models that a comma list or ``all`` names.
+    """Return the models in a comma list or ``all``.
 
     Raises
     ------

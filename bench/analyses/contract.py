@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from bench.studies.suite import Suite
 
 Say = Callable[[str], None]
-"""Takes one line of progress."""
+"""Called with one line of progress."""
 
 
 class Options(BaseModel):
@@ -59,7 +59,7 @@ def memory_field() -> Any:
 
 
 class SavedRecord(Protocol):
-    """What every record of an analysis tells of itself."""
+    """What every record of an analysis must provide."""
 
     @property
     def stem(self) -> str:
@@ -68,13 +68,13 @@ class SavedRecord(Protocol):
 
     @property
     def analysed(self) -> "Sequence[AnalysedCells]":
-        """The trained cells that it is of; empty where it needs none."""
+        """The trained cells that the record describes; empty for analyses without trained cells."""
         ...
 
 
 @dataclass(frozen=True)
 class Shown:
-    """Tables and figures of an analysis's records; ``text`` is printed instead of the tables where it is given."""
+    """Tables and figures of an analysis's records; ``text``, if given, is printed instead of the tables."""
 
     tables: "Sequence[Table]" = ()
     figures: "Sequence[Figure]" = ()
@@ -88,18 +88,18 @@ class Analysis:
     Attributes
     ----------
     name
-        Of its command, and of its folder below ``OUT/analyses``.
+        Name of its command, and of its folder below ``OUT/analyses``.
     title
         Heading in a report.
     summary
-        One line: what it answers.
+        One line: the question it answers.
     examples
         Command lines for its help.
     options, record
-        Models of what is asked and of what is written.
+        Pydantic models of its options and of its record.
     package
         Import name of the package with ``compute.run(context, options)``, ``report.report(out, records)`` and, where
-        the paper claims something that its records can decide, ``judge.judge(records, suite)``.
+        its records can decide a claim of the paper, ``judge.judge(records, suite)``.
     is_judged
         Whether it has a judge.
     folder
@@ -116,20 +116,25 @@ class Analysis:
     is_judged: bool = True
     folder: str = ""
 
+    @property
+    def command(self) -> str:
+        """The command that runs it: one of its own where its records have a folder of their own."""
+        return f"bench {self.name}" if self.folder else f"bench analyze {self.name}"
+
     def folder_in(self, out: Path) -> Path:
         """Return the folder of its records in a results folder."""
         return out / (self.folder or f"analyses/{self.name}")
 
     def run(self, context: "Context", options: Any) -> None:
-        """Compute; every record is written by ``context.write`` as soon as it is finished."""
+        """Compute the records; each is written by ``context.write`` as soon as it is finished."""
         import_module(f"{self.package}.compute").run(context, options)
 
     def report(self, out: Path, records: Sequence[Any]) -> Shown:
-        """Return what records of a results folder say, at least one; arrays beside them are read from there."""
+        """Return tables and figures of records, at least one; arrays beside them are read from the results folder."""
         return import_module(f"{self.package}.report").report(out, records)
 
     def judges(self, records: Sequence[Any], suite: "Suite | None") -> "Mapping[str, RecordJudge]":
-        """Return the judges of the paper's claims that records allow, by what a claim needs.
+        """Return the judges of the paper's claims that these records can decide, by the claims' ``needs`` key.
 
         ``suite`` holds the cells of the paper's recipe, where there are any.
         """

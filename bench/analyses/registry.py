@@ -1,4 +1,4 @@
-"""The analyses by name: those of the package, and those that installed packages offer.
+"""The analyses by name: the package's own, and those of installed packages.
 
 An installed package offers an `Analysis` under the entry point group ``medmamba_bench.analyses``.
 """
@@ -32,7 +32,7 @@ def analyses() -> dict[str, Analysis]:
     Raises
     ------
     UsageError
-        An installed package offers something else, or a name that is taken.
+        An installed package offers an object that is no `Analysis`, or a name that is taken.
     """
     known: dict[str, Analysis] = {}
     for package in _ANALYSES:
@@ -56,7 +56,7 @@ def find(name: str) -> Analysis:
     Raises
     ------
     UsageError
-        There is none of this name; the message offers the nearest.
+        There is no analysis of this name; the message offers the nearest.
     """
     if name not in analyses():
         raise unknown_name("analysis", name, tuple(analyses()))

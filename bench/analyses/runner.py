@@ -1,4 +1,4 @@
-"""Runs one analysis: its records are written as they are finished, and what they say is returned."""
+"""Runs one analysis: writes its records as they are finished, and returns their tables and figures."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -26,14 +26,14 @@ def analyse(
     RecordError
         The results folder cannot be written to, or a trained cell that is needed is not there.
     BenchError
-        Whatever else the analysis cannot do with what it was given.
+        The analysis refuses its options or data.
     """
     require_writable(out)
     analysis.run(Context(analysis, out, data, default_data, say, written), options)
 
 
 def shown(analysis: Analysis, out: Path, say: Say) -> Shown:
-    """Return what all records of an analysis say; damaged ones are left out and told."""
+    """Return the tables and figures of all records of an analysis; damaged records are reported and left out."""
     records, damaged = read(out, analysis)
     for error in damaged:
         say(f"left out: {error}")

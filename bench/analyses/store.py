@@ -1,4 +1,4 @@
-"""Where records of analyses lie, and the only place that reads or writes them."""
+"""The files of analysis records; no other module reads or writes them."""
 
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ REMEDY = "remove the file and analyze again"
 
 
 def write(out: Path, analysis: Analysis, record: SavedRecord) -> Path:
-    """Write a record below a results folder; an earlier one of the same stem is replaced, whatever its file's name."""
+    """Write a record below a results folder; an earlier record of the same stem is replaced, even in another file."""
     folder = analysis.folder_in(out)
     target = folder / f"{record.stem}.json"
     write_json_record(target, record)  # pyright: ignore[reportArgumentType]
@@ -23,7 +23,7 @@ def write(out: Path, analysis: Analysis, record: SavedRecord) -> Path:
 
 
 def read(out: Path, analysis: Analysis) -> tuple[list[Any], list[RecordError]]:
-    """Return the readable records of an analysis, sorted by path, and an error for each file that is not one."""
+    """Return the readable records of an analysis, sorted by path, and an error for each unreadable file."""
     records, damaged = [], []
     for path in sorted(analysis.folder_in(out).rglob("*.json")):
         try:

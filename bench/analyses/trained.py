@@ -22,7 +22,7 @@ _MOST_REAL_FIRST = ("whole", "excerpt", "simulated")
 
 @dataclass(frozen=True)
 class TrainedData:
-    """The dataset of a record, scaled as it was for training, and the same split."""
+    """The dataset and the split of a record, scaled as for its training."""
 
     dataset: Dataset
     split: Split
@@ -30,8 +30,8 @@ class TrainedData:
     def part(self, name: PartName) -> Part:
         """Return one part; the training part is whole, whatever share of it the recipe used."""
         subjects: tuple[str, ...] = getattr(self.split, name)
-        one = self.dataset
-        return Part(one.windows, one.labels, one.subject, one.indices(subjects))
+        dataset = self.dataset
+        return Part(dataset.windows, dataset.labels, dataset.subject, dataset.indices(subjects))
 
 
 def trained_cells(out: Path, model: str, dataset: str) -> list[Record]:
@@ -44,7 +44,7 @@ def trained_cells(out: Path, model: str, dataset: str) -> list[Record]:
     UsageError
         The model is unknown.
     RecordError
-        There is none.
+        There is no such cell.
     """
     current = models.revision(model)
     found = [
@@ -65,11 +65,11 @@ def trained_cells(out: Path, model: str, dataset: str) -> list[Record]:
 def alike(records: Iterable[Record]) -> list[list[Record]]:
     """Sort cells of one model and dataset into lists that differ in nothing but the seed, one record a seed.
 
-    The list on the most real data comes first, then that of the fewest changed settings, then the largest: it is the
-    one to analyse where one is asked for, and the one that reports prefer.
+    Lists are sorted by how real their data is, then by fewest changed settings, then by size; analyses and reports
+    that need a single list take the first.
     """
     groups: dict[str, dict[int, Record]] = defaultdict(dict)
-    for record in sorted(records, key=lambda one: one.timing.started):
+    for record in sorted(records, key=lambda record: record.timing.started):
         groups[_what_seeds_share(record)][record.cell.seed] = record
     sorted_groups = [[group[seed] for seed in sorted(group)] for group in groups.values()]
     return sorted(sorted_groups, key=_preference)
@@ -81,7 +81,7 @@ def load_trained(out: Path, record: Record) -> nn.Module:
     Raises
     ------
     RecordError
-        The weights are absent or are not those that the record was written with, or the model was revised since.
+        The weights are absent or differ from the record's hash, or the model was revised since.
     """
     path = CellFolder.of(out, record.cell, record.key).weights
     _check_weights(path, record)
@@ -102,7 +102,7 @@ def load_trained(out: Path, record: Record) -> nn.Module:
 
 
 def trained_data(record: Record, root: Path) -> TrainedData:
-    """Return the data of a cell, prepared if need be, with its split and its scaling.
+    """Return the data of a cell, prepared if necessary, with its split and its scaling.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def trained_data(record: Record, root: Path) -> TrainedData:
         The dataset is missing or unusable, or is not the data that the cell was trained on.
     """
     name, described = record.cell.dataset, record.data
-    # The fingerprint tells whether the damage is that of the run, which had to accept it.
+    # Damaged records are accepted here, as the run did; the fingerprint tells whether they are the same.
     manifest = datasets.prepare(name, root, allow_skipped=True)
     if manifest.fingerprint != described.fingerprint:
         raise DataError(
@@ -157,7 +157,7 @@ def _check_weights(path: Path, record: Record) -> None:
 def _what_seeds_share(record: Record) -> str:
     settings = record.settings
     shared = {name: settings[name] for name in ("recipe", "training", "hyperparameters", "data")}
-    # The trainer's revision counts, since it changes the weights; the split follows from data and settings.
+    # The trainer's revision counts, since it changes the weights; data and settings determine the split.
     about = [shared, record.data.fingerprint, record.data.normalisation, record.revisions]
     return json.dumps(about, sort_keys=True)
 

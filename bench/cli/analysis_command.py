@@ -72,7 +72,7 @@ def _type_of(annotation: Any, bounds: "list[BaseMetadata]") -> click.ParamType:
 
 def print_and_write(shown: "Shown", folder: Path) -> None:
     """Print the text or the tables, and write the tables and the figures below a folder."""
-    from bench.render.files import write_report
+    from bench.render.export import write_report
     from bench.render.formats import to_console
 
     for text in [shown.text] if shown.text else map(to_console, shown.tables):

@@ -1,8 +1,13 @@
 """``bench analyze``: Analyses beside the table of results."""
 
+from typing import TYPE_CHECKING
+
 import click
 
 from bench.cli.analysis_command import analysis_command
+
+if TYPE_CHECKING:
+    from bench.analyses.contract import Analysis
 
 
 class AnalysisGroup(click.Group):
@@ -10,17 +15,21 @@ class AnalysisGroup(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the analyses in the order of a report."""
-        from bench.analyses.registry import analyses
-
-        return list(analyses())
+        return list(_analyses())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of one analysis."""
-        from bench.analyses.registry import analyses
-
-        return analysis_command(analyses()[cmd_name]) if cmd_name in analyses() else None
+        found = _analyses().get(cmd_name)
+        return None if found is None else analysis_command(found)
 
 
 @click.group("analyze", cls=AnalysisGroup)
 def command() -> None:
     """Analyses of models, data and records beside the table of results."""
+
+
+def _analyses() -> "dict[str, Analysis]":
+    """Return the analyses without a command of their own."""
+    from bench.analyses.registry import analyses
+
+    return {name: found for name, found in analyses().items() if found.command == f"bench analyze {name}"}

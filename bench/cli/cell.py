@@ -39,7 +39,7 @@ def command(
     bench run --dry-run --models medmamba --datasets adftd --seeds 41          shows keys
     torchrun --nproc-per-node 2 -m bench cell KEY --models medmamba --datasets adftd --seeds 41
     """
-    from bench.cli import grid
+    from bench.cli import over_grid as grid
     from bench.measure.environment import resolve_device
     from bench.run.distributed import differs_because, run_together
     from bench.run.job import make_jobs

@@ -39,8 +39,8 @@ def command(
         _known("model", _names(models), [cell.name.model for cell in cells]),
         _known("dataset", _names(datasets), [cell.name.dataset for cell in cells]),
     )
-    for one in chosen:
-        click.echo(f"{one.label}  {one.ending}  {one.folder.path}")
+    for cell in chosen:
+        click.echo(f"{cell.label}  {cell.ending}  {cell.folder.path}")
     if not chosen:
         click.echo("no cell to remove")
     elif yes or click.confirm(f"Remove these {len(chosen)} cells with all their files?", err=True):

@@ -27,7 +27,7 @@ def command(data: Path | None, out: Path | None, skip_missing: bool, **options: 
     bench explain --models medmamba --datasets ptb-xl --seeds 41 --data DIR
     bench explain --models transformer --datasets ptb-xl --seeds 41 --set epochs=20
     """
-    from bench.cli import grid
+    from bench.cli import over_grid as grid
     from bench.cli.options import default_results
 
     request, _ = grid.split_request(options, data)

@@ -42,7 +42,7 @@ def command(data: Path | None, out: Path | None, budget: float, **options: Any) 
     bench plan --models all --datasets all --data DIR --jobs 2
     bench plan --preset demo --models medmamba
     """
-    from bench.cli import grid
+    from bench.cli import over_grid as grid
     from bench.plan.cost import describe_total
     from bench.plan.data import check_all
     from bench.plan.grid import counts, plan

@@ -63,7 +63,7 @@ def command(data: Path | None, out: Path | None, dry_run: bool, **options: Any) 
     bench run --models medmamba,transformer --datasets ptb-xl --data DIR --seeds 41 --set epochs=20
     bench run --models all --datasets all --data DIR --jobs 2
     """
-    from bench.cli import grid
+    from bench.cli import over_grid as grid
 
     wanted, threads = options.pop("efficiency"), options["threads"]
     options["threads"] = threads or 1

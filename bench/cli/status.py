@@ -55,8 +55,8 @@ def _table(cells: "Sequence[CellStatus]") -> list[str]:
     for state in ("running", "failed"):
         chosen = [cell for cell in cells if cell.state == state]
         lines += [
-            f"{state if state == 'running' else one.ending}: {one.label}  {one.note}".rstrip()
-            for one in chosen
+            f"{state if state == 'running' else cell.ending}: {cell.label}  {cell.note}".rstrip()
+            for cell in chosen
         ]
     lines += [
         f"{cell.ending}: {cell.label}  {cell.note}" for cell in cells if cell.state == "done" and cell.note

@@ -5,18 +5,27 @@ ADFTD: the publisher's filtered ``derivatives``, each channel interpolated linea
 256 samples laid outward from the middle of the recording. Windows are in microvolt.
 """
 
-import csv
+import re
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.datasets.contract import Cut, DamagedRecord, DatasetFacts, SourceList, SourceRecord
+from bench.datasets.contract import (
+    Cut,
+    DamagedRecord,
+    DatasetFacts,
+    SourceList,
+    SourceRecord,
+    as_one_line,
+)
+from bench.datasets.formats.source_files import is_there
+from bench.datasets.formats.text_file import table_rows
 from bench.datasets.resampling import resample_linear
 from bench.errors import DataError
 
 REVISION = 1
-LIBRARIES = ("scipy", "h5py")
+LIBRARIES = ("h5py",)
 
 FACTS = DatasetFacts(
     name="adftd",
@@ -58,6 +67,7 @@ MAX_UV = 1e6
 TABLE = "participants.tsv"
 # The publisher's group letter: Control, Frontotemporal, Alzheimer.
 _LABEL_OF_GROUP = {"C": 0, "F": 1, "A": 2}
+_SUBJECT = re.compile(r"sub-[A-Za-z0-9]{1,32}")
 
 
 def listed(folder: Path) -> SourceList:
@@ -68,56 +78,53 @@ def listed(folder: Path) -> SourceList:
     DataError
         The table is missing, unreadable, or not this dataset's.
     """
-    path = folder / TABLE
-    if not path.is_file():
+    path, remedy = folder / TABLE, f"is this another dataset? Get it again from {FACTS.homepage}"
+    if not is_there(path):
         raise DataError(f"{path}: no such file; this is not ds004504, get it from {FACTS.homepage}")
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            rows = list(csv.DictReader(file, delimiter="\t"))
-    except (UnicodeDecodeError, csv.Error) as error:
+    subjects: dict[str, SourceRecord] = {}
+    for number, row in table_rows(path, ("participant_id", "Group"), remedy, delimiter="\t"):
+        record = _source_record(path, folder, row["participant_id"], row["Group"])
+        if record.name in subjects:
+            raise DataError(f"{path}, line {number}: subject '{record.name}' has 2 rows; keep one")
+        subjects[record.name] = record
+    if not subjects:
+        raise DataError(f"{path}: has no rows; {remedy}")
+    return SourceList(tuple(subjects.values()))
+
+
+def _source_record(table: Path, folder: Path, subject: str, group: str) -> SourceRecord:
+    if not _SUBJECT.fullmatch(subject):
         raise DataError(
-            f"{path}: not a table in UTF-8 ({error}); get it again from {FACTS.homepage}"
-        ) from error
-    if not rows or not {"participant_id", "Group"} <= set(rows[0]):
-        columns = ", ".join(map(str, rows[0])) if rows else "no rows"
-        raise DataError(
-            f"{path}: needs columns participant_id and Group, has {columns}; is this another dataset?"
+            f"{table}: '{as_one_line(subject[:80])}' is not a subject's name such as sub-001; get the table again"
         )
-    subjects = tuple(_source_record(path, folder, row["participant_id"], row["Group"]) for row in rows)
-    names = [record.name for record in subjects]
-    for name in names:
-        if names.count(name) > 1:
-            raise DataError(f"{path}: subject '{name}' has {names.count(name)} rows; keep one")
-    return SourceList(subjects)
-
-
-def _source_record(table: Path, folder: Path, subject: str | None, group: str | None) -> SourceRecord:
-    if not subject or not subject.startswith("sub-") or not subject[4:].isalnum():
-        raise DataError(f"{table}: '{subject}' is not a subject's name such as sub-001; get the table again")
     if group not in _LABEL_OF_GROUP:
-        raise DataError(f"{table}: subject '{subject}' has group '{group}', known are A, F and C")
+        raise DataError(
+            f"{table}: subject '{subject}' has group '{as_one_line(group[:80])}', known are A, F and C"
+        )
     stem = f"derivatives/{subject}/eeg/{subject}_task-eyesclosed_eeg"
-    companion = (f"{stem}.fdt",) if (folder / f"{stem}.fdt").is_file() else ()
+    companion = (f"{stem}.fdt",) if is_there(folder / f"{stem}.fdt") else ()
     return SourceRecord(
         name=subject, subject=subject, label=_LABEL_OF_GROUP[group], paths=(f"{stem}.set", *companion)
     )
 
 
 def records(folder: Path) -> SourceList:
-    """List one record per subject of ``participants.tsv``; one whose file is missing fails when it is cut.
+    """List one record per subject of ``participants.tsv`` whose signal is in the folder.
 
     Raises
     ------
     DataError
         The table is missing or unusable, or there are no signals at all.
     """
-    subjects = listed(folder)
-    if not any((folder / record.paths[0]).exists() for record in subjects.records):
+    subjects = listed(folder).records
+    present = tuple(record for record in subjects if is_there(folder / record.paths[0]))
+    if not present:
         raise DataError(
-            f"{folder}: only the tables of {len(subjects.records)} subjects are here, none of the signals "
+            f"{folder}: only the tables of {len(subjects)} subjects are here, none of the signals "
             f"(derivatives/sub-*/eeg/*.set); get them from {FACTS.homepage}, or with 'bench data fetch adftd'"
         )
-    return subjects
+    absent = sorted({record.name for record in subjects} - {record.name for record in present})
+    return SourceList(present, tuple((name, "not in the folder") for name in absent))
 
 
 def cut(folder: Path, record: SourceRecord) -> Cut:
@@ -150,7 +157,8 @@ def cut(folder: Path, record: SourceRecord) -> Cut:
     n_resampled = int(len(signal) * FACTS.sampling_rate_hz // SOURCE_RATE_HZ)
     if n_resampled < FACTS.n_times:
         raise DamagedRecord(f"{file_name}: {len(signal)} samples are less than one window of a second")
-    return Cut.of_one(windows_from_middle(resample_linear(signal, n_resampled)), record)
+    windows = windows_from_middle(resample_linear(signal, n_resampled))
+    return Cut.of_one(windows, record, remarks=recording.remarks)
 
 
 def _difference(names: tuple[str, ...]) -> str:

@@ -6,20 +6,21 @@ overlapping, of each epoch of 1,280. Windows are in the publisher's unit, microv
 """
 
 import re
-import warnings
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bench.datasets.contract import Cut, DamagedRecord, DatasetFacts, SourceList, SourceRecord
 from bench.datasets.formats.npy_file import map_npy
-from bench.datasets.formats.source_files import source_file
+from bench.datasets.formats.source_files import file_names, is_folder, is_there, source_file
 from bench.errors import DataError
 
+if TYPE_CHECKING:
+    from bench.datasets.formats.matlab import MatArray
+
 REVISION = 1
-LIBRARIES = ("scipy",)
 
 FACTS = DatasetFacts(
     name="apava",
@@ -53,7 +54,9 @@ MAX_UV = 1e6
 # Of the 23 subjects, as the published label table has them.
 ALZHEIMER = frozenset({1, 3, 6, 8, 9, 11, 12, 13, 15, 17, 19, 21})
 LABELS = "label.npy"
-_FILE = re.compile(r"preproctrials(\d{1,4})\.mat")
+# The longest of the 23 files has 59 epochs, 10 MB; its times may be there as well.
+_MOST_EPOCHS, _MOST_BYTES = 1000, 2**28
+_FILE = re.compile(r"preproctrials([0-9]{1,4})\.mat")
 
 
 def records(folder: Path) -> SourceList:
@@ -64,10 +67,10 @@ def records(folder: Path) -> SourceList:
     DataError
         There are no such files, two of them are one subject's, or a label is unknown or contradicts the published.
     """
-    if not folder.is_dir():
+    if not is_folder(folder):
         raise DataError(f"{folder}: no such folder; get the files from {FACTS.homepage}")
     found: dict[int, str] = {}
-    for name in sorted(path.name for path in folder.iterdir()):
+    for name in file_names(folder):
         match = _FILE.fullmatch(name)
         if not match:
             continue
@@ -95,7 +98,7 @@ def _labels(folder: Path) -> dict[int, int]:
     """Return the class of each subject: the published ones, and those of ``label.npy`` where it is."""
     labels = {subject: int(subject in ALZHEIMER) for subject in range(1, FACTS.n_subjects + 1)}
     path = folder / LABELS
-    if not path.exists():
+    if not is_there(path):
         return labels
     for label, subject in _read_label_table(path):
         if not (subject > 0 and subject.is_integer()):
@@ -111,11 +114,8 @@ def _labels(folder: Path) -> dict[int, int]:
 
 def _read_label_table(path: Path) -> NDArray[np.float64]:
     try:
-        with warnings.catch_warnings():
-            # numpy only warns of a header that it had to guess.
-            warnings.simplefilter("error", UserWarning)
-            table = map_npy(path)
-    except (DataError, UserWarning) as error:
+        table = map_npy(path)
+    except DataError as error:
         raise DataError(f"{path}: not a readable .npy table; get it again or remove it") from error
     if table.ndim != 2 or table.shape[1] != 2 or table.dtype.kind not in "uif":
         raise DataError(f"{path}: not a table of two columns, label and subject; get it again or remove it")
@@ -132,8 +132,13 @@ def cut(folder: Path, record: SourceRecord) -> Cut:
     DamagedRecord
         The file is damaged or an epoch is not 16 x 1280 finite numbers.
     """
-    path = source_file(folder, record.paths[0])
-    epochs = np.stack([_checked(path, i + 1, epoch) for i, epoch in enumerate(_read_epochs(path))])
+    from bench.datasets.formats.matlab import MalformedError, unreadable
+
+    path = source_file(folder, record.paths[0], _MOST_BYTES)
+    try:
+        epochs = np.stack([_checked(path, i + 1, epoch) for i, epoch in enumerate(_read_epochs(path))])
+    except MalformedError as error:
+        raise unreadable(path, error) from error
     constant = np.flatnonzero((np.ptp(epochs, axis=2) == 0).all(axis=0))
     if len(constant):
         raise DamagedRecord(f"{path.name}: channel {constant[0] + 1} is constant in all epochs")
@@ -146,29 +151,31 @@ def cut(folder: Path, record: SourceRecord) -> Cut:
     return Cut(of_one.windows, of_one.labels, of_one.subject, names)
 
 
-def _read_epochs(path: Path) -> list[Any]:
+def _read_epochs(path: Path) -> "list[MatArray]":
     """Return the epochs of a file: the cells of the field ``trial``, or of the third field as the notebook takes it."""
     from bench.datasets.formats.matlab import read_variables
 
-    structure = read_variables(path, "data").get("data")
-    if not isinstance(structure, np.ndarray) or structure.size != 1:
+    structure = read_variables(path, "data", most_bytes=_MOST_BYTES).get("data")
+    if structure is None or structure.kind != "structure" or structure.size != 1:
         raise DamagedRecord(f"{path.name}: has no structure 'data'; not a file of APAVA")
-    names = structure.dtype.names
-    if names is None or ("trial" not in names and len(names) < 3):
+    names = structure.field_names()
+    if "trial" not in names and len(names) < 3:
         raise DamagedRecord(f"{path.name}: has no structure 'data' with a field 'trial'; not a file of APAVA")
-    cells = structure.reshape(-1)[0]["trial" if "trial" in names else names[2]]
-    if not isinstance(cells, np.ndarray) or cells.dtype != object or not cells.size:
+    (trial,) = structure.field("trial" if "trial" in names else names[2])
+    if trial.kind != "cell" or not 0 < trial.size <= _MOST_EPOCHS:
         raise DamagedRecord(f"{path.name}: data.trial is not a list of epochs; not a file of APAVA")
-    return list(cells.ravel())
+    return trial.cells()
 
 
-def _checked(path: Path, number: int, epoch: Any) -> NDArray[np.float64]:
+def _checked(path: Path, number: int, epoch: "MatArray") -> NDArray[np.float64]:
     shape = (FACTS.n_channels, EPOCH_TIMES)
-    if not isinstance(epoch, np.ndarray) or epoch.dtype.kind not in "uif" or epoch.shape != shape:
-        found = f"{epoch.dtype} {epoch.shape}" if isinstance(epoch, np.ndarray) else type(epoch).__name__
-        raise DamagedRecord(f"{path.name}: epoch {number} is {found} instead of numbers of shape {shape}")
-    if not (np.abs(epoch) < MAX_UV).all():
+    if epoch.kind != "numbers" or epoch.shape != shape:
+        raise DamagedRecord(
+            f"{path.name}: epoch {number} is {epoch.words} instead of numbers of shape {shape}"
+        )
+    values = epoch.numbers()
+    if not (np.abs(values) < MAX_UV).all():
         raise DamagedRecord(
             f"{path.name}: epoch {number} has values NaN, infinite or beyond {MAX_UV:g} microvolt"
         )
-    return epoch.astype(np.float64)
+    return values.astype(np.float64)

@@ -1,6 +1,6 @@
 """What every dataset file provides, and the types that datasets are made of. Free of torch and of file readers."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
@@ -14,8 +14,31 @@ Normalisation = Literal["window", "channel", "none"]
 Kind = Literal["whole", "excerpt", "simulated", "own"]
 
 
+_LONGEST_LINE = 500
+
+
+def as_one_line(text: str) -> str:
+    """Return a text that may hold anything a file names, printable and of bearable length."""
+    signs = (sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text[:_LONGEST_LINE])
+    return "".join(signs) + ("..." if len(text) > _LONGEST_LINE else "")
+
+
 class DamagedRecord(Exception):  # noqa: N818 it is a state of the data, met in the ordinary course
     """A record that cannot be used; the reason is one line. Preparing skips and counts it."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(as_one_line(str(reason)))
+
+
+def repeated_name(names: Iterable[str]) -> str | None:
+    """Return the first name that equals an earlier one but for case and blanks, None if all differ."""
+    seen: set[str] = set()
+    for name in names:
+        folded = " ".join(name.casefold().split())
+        if folded in seen:
+            return name
+        seen.add(folded)
+    return None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +68,18 @@ class DatasetFacts:
     layout: tuple[str, ...] = ()
     checked_in_files: tuple[Literal["rate", "channels"], ...] = ()
     known_problems: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse classes that share a name: whoever reads a table could not tell them apart.
+
+        Raises
+        ------
+        DataError
+            Two class names are equal but for case and blanks.
+        """
+        twice = repeated_name(self.class_names)
+        if twice is not None:
+            raise DataError(f"{self.name}: two classes are named '{twice}'; give each a name of its own")
 
     @property
     def n_channels(self) -> int:
@@ -86,16 +121,20 @@ class SourceList:
 class Cut:
     """The windows of one source record, as cut, before any scaling of DESIGN.md's table.
 
-    ``windows`` is ``(n, n_times, n_channels)`` float32; the others have one entry per window.
+    ``windows`` is ``(n, n_times, n_channels)`` float32; the next three have one entry per window. ``remarks`` say
+    what was mended or could not be checked, one line each.
     """
 
     windows: NDArray[np.float32]
     labels: NDArray[np.int64]
     subject: NDArray[np.str_]
     record: NDArray[np.str_]
+    remarks: tuple[str, ...] = ()
 
     @classmethod
-    def of_one(cls, windows: NDArray[np.float32], source: SourceRecord) -> "Cut":
+    def of_one(
+        cls, windows: NDArray[np.float32], source: SourceRecord, *, remarks: tuple[str, ...] = ()
+    ) -> "Cut":
         """Label all windows of a record alike, with the record's own subject and name.
 
         Raises
@@ -106,14 +145,16 @@ class Cut:
         if source.label is None:
             raise DataError(f"{source.name}: label is None; give the record one, or a label to each window")
         n = len(windows)
-        return cls(windows, np.full(n, source.label), np.full(n, source.subject), np.full(n, source.name))
+        labels = np.full(n, source.label)
+        return cls(windows, labels, np.full(n, source.subject), np.full(n, source.name), remarks)
 
 
 class Reader(Protocol):
     """What a dataset's module provides.
 
     It may have ``LIBRARIES`` as well, the packages whose code its windows rest on: another version of one of them
-    prepares the windows anew.
+    prepares the windows anew. ``KNOWN_COPIES`` are the names of records that the publisher has found to be copies of
+    another subject's; any other copy counts as damaged.
     """
 
     @property

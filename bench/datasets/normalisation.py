@@ -24,6 +24,8 @@ def standard_scale(signal: NDArray[np.float64]) -> NDArray[np.float64]:
     centred = signal - signal.mean(axis=-2, keepdims=True)
     deviation = np.sqrt(np.mean(centred * centred, axis=-2, keepdims=True))
     constant = signal.max(axis=-2, keepdims=True) == signal.min(axis=-2, keepdims=True)
+    # The squares of differences below 1e-162 are zero.
+    constant |= deviation == 0.0
     return np.where(constant, 0.0, centred) / np.where(constant, 1.0, deviation)
 
 

@@ -24,8 +24,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.datasets.contract import Cut, DamagedRecord, DatasetFacts, SourceList, SourceRecord
-from bench.datasets.formats.source_files import source_file
+from bench.datasets.contract import Cut, DamagedRecord, DatasetFacts, SourceList, SourceRecord, as_one_line
+from bench.datasets.formats.source_files import is_there, source_file
 from bench.datasets.formats.text_file import text_lines
 from bench.datasets.formats.wfdb_file import read_wfdb
 from bench.datasets.normalisation import standard_scale
@@ -70,7 +70,7 @@ FACTS = DatasetFacts(
     ),
 )
 
-_RECORD = re.compile(r"(patient\d{3})/s\d{4}\w*")
+_RECORD = re.compile(r"(patient[0-9]{3})/s[0-9]{4}[A-Za-z0-9_]{0,16}")
 _REASON = re.compile(r"#\s*reason for admission\s*:(.*)", re.IGNORECASE)
 
 
@@ -83,7 +83,7 @@ def records(folder: Path) -> SourceList:
         ``RECORDS`` is missing, lists another dataset or a record twice, or no record is in the folder.
     """
     listed = _listed(folder)
-    present = [name for name in listed if any((folder / f"{name}{end}").exists() for end in SUFFIXES)]
+    present = [name for name in listed if any(is_there(folder / f"{name}{end}") for end in SUFFIXES)]
     if not present:
         raise DataError(
             f"{folder}: no record of the {len(listed)} in RECORDS is there; get them: `bench data fetch ptb`"
@@ -99,7 +99,7 @@ def records(folder: Path) -> SourceList:
         if why_not:
             excluded.append((name, why_not))
         else:
-            paths = tuple(f"{name}{end}" for end in SUFFIXES if (folder / f"{name}{end}").exists())
+            paths = tuple(f"{name}{end}" for end in SUFFIXES if is_there(folder / f"{name}{end}"))
             found.append(SourceRecord(name=name, subject=subject, label=label, paths=paths))
     return SourceList(tuple(found), tuple(excluded))
 
@@ -116,7 +116,7 @@ def cut(folder: Path, record: SourceRecord) -> Cut:
         raise DamagedRecord(f"{record.name}.hea: no 'Reason for admission' to be read; get it again")
     signal = _signal_at_250_hz(folder, record.name)
     peaks = [r_peaks(channel) for channel in signal.T]
-    if all(of_one.size < 2 for of_one in peaks):
+    if all(positions.size < 2 for positions in peaks):
         raise DamagedRecord(f"{record.name}: no lead has two R peaks")
     length = beat_length(peaks)
     if length > FACTS.n_times:
@@ -188,12 +188,17 @@ def _signal_at_250_hz(folder: Path, name: str) -> NDArray[np.float64]:
 def _listed(folder: Path) -> list[str]:
     """Return the names in ``RECORDS``, checked."""
     path = folder / "RECORDS"
-    if not path.is_file():
+    if not is_there(path):
         raise DataError(f"{path}: missing; `bench data fetch ptb` gets the database from {FACTS.homepage}")
-    names = text_lines(path)
+    try:
+        names = text_lines(path)
+    except DamagedRecord as error:
+        raise DataError(f"{path.parent}: {error}; `bench data fetch ptb` gets it again") from error
     for name in names:
         if not _RECORD.fullmatch(name):
-            raise DataError(f"{path}: '{name}' is no record of PTB (patient001/s0010_re); another dataset?")
+            raise DataError(
+                f"{path}: '{as_one_line(name[:80])}' is no record of PTB (patient001/s0010_re); another dataset?"
+            )
     # A record's number is unique over the whole database: twice is the same ECG under two patients.
     stems: dict[str, str] = {}
     for name in names:
@@ -210,7 +215,7 @@ def _reason_for_admission(folder: Path, name: str) -> str:
         lines = text_lines(source_file(folder, f"{name}.hea"))
     except DamagedRecord:
         return ""
-    reasons = (match[1].strip().lower() for match in map(_REASON.fullmatch, lines) if match)
+    reasons = (as_one_line(match[1].strip().lower()) for match in map(_REASON.fullmatch, lines) if match)
     return next(reasons, "")
 
 

@@ -7,8 +7,7 @@ that patient have one and the same class, and every 10-s record at 500 Hz is int
 per lead and cut in ten.
 """
 
-import ast
-import csv
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,7 +15,16 @@ from pathlib import Path, PurePosixPath
 
 import numpy as np
 
-from bench.datasets.contract import Cut, DamagedRecord, DatasetFacts, SourceList, SourceRecord
+from bench.datasets.contract import (
+    Cut,
+    DamagedRecord,
+    DatasetFacts,
+    SourceList,
+    SourceRecord,
+    as_one_line,
+)
+from bench.datasets.formats.source_files import is_there
+from bench.datasets.formats.text_file import table_rows
 from bench.datasets.formats.wfdb_file import read_wfdb
 from bench.datasets.normalisation import standard_scale
 from bench.datasets.resampling import resample_linear
@@ -65,10 +73,22 @@ CODES_OF_CLASS = {
 }
 CLASS_OF_CODE = {code: name for name, codes in CODES_OF_CLASS.items() for code in codes.split()}
 
+# Of pairs of equal records under two patients the ones that the publisher dropped in 1.0.2 and 1.0.3.
+_DROPPED_LATER = (
+    *(137, 139, 140, 141, 142, 143, 145, 456, 458, 459, 461, 462, 2506, 2511, 3795, 3798, 3800, 3801),
+    *(3832, 5817, 7777, 7779, 7782, 9821, 9825, 9888, 11810, 11814, 11815, 11817, 11838, 13791, 13793),
+    *(13796, 13797, 13799, 15742, 18150),
+)
+KNOWN_COPIES = frozenset(f"{ecg_id:05d}_hr" for ecg_id in _DROPPED_LATER)
+
 TABLE = "ptbxl_database.csv"
 STATEMENTS = "scp_statements.csv"
 _COLUMNS = ("ecg_id", "patient_id", "scp_codes", "filename_hr")
-_LONGEST_CODES = 2000
+_LONGEST_CODES, _LONGEST_NUMBER = 2000, 9
+# A code with its likelihood in percent, in what Python writes of a dictionary.
+_CODE = re.compile(
+    r"""\s*(?P<quote>['"])(?P<code>[^'"\\]*)(?P=quote)\s*:\s*(?P<percent>[0-9]{1,3}(?:\.[0-9]*)?)\s*(?:,|$)"""
+)
 
 
 @dataclass(frozen=True)
@@ -157,20 +177,10 @@ def _get_it_again() -> str:
 
 def _read_table(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield each row with a text that says where it stands."""
-    if not path.is_file():
+    if not is_there(path):
         raise DataError(f"{path} is missing, so this is not PTB-XL's folder; {_get_it_again()}")
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            table = csv.DictReader(file, strict=True)
-            missing = [name for name in columns if name not in (table.fieldnames or ())]
-            if missing:
-                raise DataError(f"{path}: no column '{missing[0]}'; {_get_it_again()}")
-            for row in table:
-                if None in row or None in row.values():
-                    raise DataError(f"{path}, line {table.line_num}: row cut off; {_get_it_again()}")
-                yield f"{path}, line {table.line_num}", row
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise DataError(f"{path}: not a table in UTF-8 ({error}); {_get_it_again()}") from error
+    for number, row in table_rows(path, columns, _get_it_again()):
+        yield f"{path}, line {number}", row
 
 
 def _known_codes(path: Path) -> set[str]:
@@ -189,7 +199,7 @@ def _rows(path: Path, known_codes: set[str]) -> Iterator[_Row]:
             _whole_number(where, "ecg_id", row["ecg_id"]),
             _whole_number(where, "patient_id", row["patient_id"]),
             _class_name(where, row["scp_codes"], known_codes),
-            _record_path(where, row["filename_hr"]),
+            _record_path(where, row["ecg_id"], row["filename_hr"]),
         )
     if empty:
         raise DataError(f"{path}: no rows; {_get_it_again()}")
@@ -197,41 +207,53 @@ def _rows(path: Path, known_codes: set[str]) -> Iterator[_Row]:
 
 def _whole_number(where: str, column: str, text: str) -> int:
     whole = text.removesuffix(".0")
-    if not (whole.isascii() and whole.isdigit()):
-        raise DataError(f"{where}: {column} '{text}' is not a whole number; {_get_it_again()}")
+    if not (whole.isascii() and whole.isdigit() and len(whole) <= _LONGEST_NUMBER):
+        raise DataError(
+            f"{where}: {column} '{as_one_line(text[:80])}' is not a whole number; {_get_it_again()}"
+        )
     return int(whole)
 
 
-def _record_path(where: str, text: str) -> str:
-    parts = PurePosixPath(text).parts
-    if len(parts) < 2 or parts[0] != "records500" or ".." in parts or "\\" in text:
-        raise DataError(f"{where}: filename_hr '{text}' is not within records500; {_get_it_again()}")
+def _record_path(where: str, ecg_id: str, text: str) -> str:
+    """Return a row's path, which follows from its number: another one is another record's."""
+    number = _whole_number(where, "ecg_id", ecg_id)
+    expected = f"records500/{number // 1000 * 1000:05d}/{number:05d}_hr"
+    if text != expected:
+        raise DataError(
+            f"{where}: filename_hr '{as_one_line(text[:80])}' is not within records500 the file of ecg_id {number}, "
+            f"{expected}; {_get_it_again()}"
+        )
     return text
 
 
 def _class_name(where: str, text: str, known_codes: set[str]) -> str | None:
     """Return the class of the code with the highest likelihood, None where there is no such code or class."""
-    if text in ("", "nan"):
+    if text.strip() in ("", "nan"):
         return None
     likelihood = _parse_codes(text)
     if likelihood is None:
-        raise DataError(f"{where}: scp_codes '{text[:80]}' is not code: likelihood; {_get_it_again()}")
+        raise DataError(
+            f"{where}: scp_codes '{as_one_line(text[:80])}' is not code: likelihood; {_get_it_again()}"
+        )
     for code in likelihood:
         if code not in known_codes:
-            raise DataError(f"{where}: code '{code}' is not in {STATEMENTS}; {_get_it_again()}")
+            raise DataError(
+                f"{where}: code '{as_one_line(code[:80])}' is not in {STATEMENTS}; {_get_it_again()}"
+            )
     return CLASS_OF_CODE.get(max(likelihood, key=likelihood.__getitem__)) if likelihood else None
 
 
 def _parse_codes(text: str) -> dict[str, float] | None:
     """Return the codes with their likelihoods in percent, None where the text is anything else."""
-    if len(text) > _LONGEST_CODES:
+    inner = text.strip().removeprefix("{").removesuffix("}").strip()
+    if len(text) > _LONGEST_CODES or text.strip()[0] + text.strip()[-1] != "{}":
         return None
-    try:
-        codes = ast.literal_eval(text)
-    except (ValueError, SyntaxError, RecursionError, MemoryError):
-        return None
-    if not isinstance(codes, dict) or not all(isinstance(code, str) for code in codes):
-        return None
-    return (
-        codes if all(type(value) in (int, float) and 0 <= value <= 100 for value in codes.values()) else None
-    )
+    codes: dict[str, float] = {}
+    position = 0
+    while position < len(inner):
+        match = _CODE.match(inner, position)
+        if match is None or float(match["percent"]) > 100:
+            return None
+        codes[match["code"]] = float(match["percent"])
+        position = match.end()
+    return codes

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from bench import plugins
 from bench.datasets.contract import DatasetFacts, Reader
+from bench.datasets.formats.source_files import file_names, is_folder
 from bench.errors import DataError, unknown_name
 
 
@@ -98,7 +99,7 @@ def register_file(file: str) -> str:
     UsageError
         There is no such file.
     DataError
-        It lacks a part, or the name is taken.
+        It lacks a part or fails, or the name is taken.
     """
     path = plugins.existing(file)
     facts_of = load_reader(DatasetEntry(path.stem, "", path=path)).FACTS
@@ -106,10 +107,16 @@ def register_file(file: str) -> str:
 
 
 def register_imported(root: Path) -> list[str]:
-    """Register the imported datasets below a folder and return their names."""
+    """Register the imported datasets below a folder and return their names.
+
+    Raises
+    ------
+    DataError
+        The folder cannot be listed, or a name is taken.
+    """
     from bench.datasets.own.imported import is_imported
 
-    folders = sorted(root.iterdir()) if root.is_dir() else []
+    folders = [root / name for name in file_names(root)] if is_folder(root) else []
     return [
         register(
             DatasetEntry(folder.name, "bench.datasets.own.imported", in_all=False, folder=folder.resolve())
@@ -120,12 +127,12 @@ def register_imported(root: Path) -> list[str]:
 
 
 def load_reader(one: DatasetEntry) -> Reader:
-    """Return the reader of an entry, in whatever process.
+    """Return the reader of an entry, in whatever process; a user's own file is not imported into a parent.
 
     Raises
     ------
     DataError
-        The file lacks a part of a reader, or the imported folder is unusable or was renamed.
+        The file lacks a part of a reader or fails, or the imported folder is unusable or was renamed.
     """
     if one.folder is not None:
         from bench.datasets.own.imported import reader_of
@@ -137,7 +144,11 @@ def load_reader(one: DatasetEntry) -> Reader:
                 f"'{imported.FACTS.name}'; make them equal"
             )
         return imported
-    module = importlib.import_module(one.module) if one.path is None else plugins.load(one.path)
+    if one.path is not None:
+        from bench.datasets.own.own_file import own_reader
+
+        return own_reader(one.path)
+    module = importlib.import_module(one.module)
     missing = [part for part in ("FACTS", "REVISION", "records", "cut") if not hasattr(module, part)]
     if missing:
         raise DataError(f"{module.__file__}: a dataset's file must define {', '.join(missing)}")

@@ -1,9 +1,9 @@
 """Sleep-EDF-20: whole nights of 20 healthy people, one EEG channel, a sleep stage every 30 seconds.
 
 Source: Kemp et al., IEEE Transactions on Biomedical Engineering 47(9), 2000; PhysioNet ``sleep-edfx`` 1.0.0, its
-sleep-cassette study, subjects 00 to 19. Preprocessing as in Supratak et al. (DeepSleepNet, 2017): Fpz-Cz at 100 Hz,
-N3 and N4 merged, unscored and movement epochs dropped, wake kept up to 30 minutes before and after sleep.
-Windows are in microvolt.
+sleep-cassette study, subjects 00 to 19. Preprocessing: the script of akaraspt/deepsleepnet at 08fc330 (Supratak et
+al., 2017): Fpz-Cz at 100 Hz, N3 and N4 merged, unscored and movement epochs dropped, then, of those that are left, 60
+epochs of wake kept before the first of sleep and 60 after the last. Windows are in microvolt.
 """
 
 import re
@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.datasets.contract import Cut, DamagedRecord, DatasetFacts, SourceList, SourceRecord
-from bench.datasets.formats.edf import read_header
-from bench.datasets.formats.source_files import source_file
+from bench.datasets.formats.edf import read_annotations, read_header
+from bench.datasets.formats.source_files import file_names, is_folder, source_file
 from bench.errors import DataError
 
-REVISION = 1
+REVISION = 2
 LIBRARIES = ("mne",)
 
 FACTS = DatasetFacts(
@@ -52,6 +52,9 @@ UNSCORED = -1
 EPOCH_S = 30
 # Of wake on either side of sleep: 30 minutes.
 EDGE_EPOCHS = 60
+# Every published night is scored for 24 hours and recorded for less: a file of seven signals with 53 MB.
+_MOST_EPOCHS = 2 * 24 * 60 * 60 // EPOCH_S
+_MOST_RECORDING_BYTES, _MOST_HYPNOGRAM_BYTES = 2**28, 2**20
 STUDY = "sleep-cassette"
 _STAGES = {
     "Sleep stage W": 0,
@@ -64,7 +67,7 @@ _STAGES = {
     "Movement time": UNSCORED,
 }
 # SC4, subject, night; then letters that differ between the two files of a night.
-_FILE = re.compile(r"(SC4(\d\d)\d)[A-Z0-9]{2}-(PSG|Hypnogram)\.edf")
+_FILE = re.compile(r"(SC4([0-9]{2})[0-9])[A-Z0-9]{2}-(PSG|Hypnogram)\.edf")
 
 
 def listed(folder: Path) -> SourceList:
@@ -76,11 +79,11 @@ def listed(folder: Path) -> SourceList:
         The folder is not Sleep-EDF's, or a night has two recordings or two hypnograms.
     """
     study = folder / STUDY
-    if not study.is_dir():
+    if not is_folder(study):
         raise DataError(f"{folder}: no folder {STUDY}; this is not Sleep-EDF Expanded, see {FACTS.homepage}")
     nights: dict[str, dict[str, str]] = {}
     excluded: list[tuple[str, str]] = []
-    for name in sorted(path.name for path in study.iterdir() if path.suffix == ".edf"):
+    for name in (name for name in file_names(study) if name.endswith(".edf")):
         match = _FILE.fullmatch(name)
         if not match:
             excluded.append((name, "the name is not SC4ssNXX-PSG.edf or SC4ssNXX-Hypnogram.edf"))
@@ -127,12 +130,26 @@ def cut(folder: Path, record: SourceRecord) -> Cut:
     Raises
     ------
     DamagedRecord
-        A file of the night is missing or damaged, the channel is not at 100 Hz, or nobody slept.
+        A file of the night is missing or damaged, the two are not of one night, the channel is not at 100 Hz, or
+        nobody slept.
     """
-    psg, hypnogram = (_path_of(folder, record, kind) for kind in ("PSG", "Hypnogram"))
+    psg = _path_of(folder, record, "PSG", _MOST_RECORDING_BYTES)
+    hypnogram = _path_of(folder, record, "Hypnogram", _MOST_HYPNOGRAM_BYTES)
+    starts = {path.name: read_header(path).start for path in (psg, hypnogram)}
+    # The script compares times: how their digits are parted does not matter.
+    if len({re.sub(r"[^0-9]+", " ", start) for start in starts.values()}) > 1:
+        raise DamagedRecord(
+            f"{psg.name} starts at {starts[psg.name]}, {hypnogram.name} at {starts[hypnogram.name]}: they are not of "
+            "one night; get both again"
+        )
     signal = _read_signal(psg)
     n_recorded = len(signal) // FACTS.n_times
-    stages = stages_of(hypnogram)[:n_recorded]
+    scored = stages_of(hypnogram)
+    if len(scored) < max(n_recorded - EDGE_EPOCHS, n_recorded // 2):
+        raise DamagedRecord(
+            f"{hypnogram.name}: scores {len(scored)} epochs of {n_recorded} recorded; cut off? Get it again"
+        )
+    stages = scored[:n_recorded]
     kept = kept_epochs(stages)
     if not len(kept):
         raise DamagedRecord(f"{hypnogram.name}: no epoch of sleep within the {n_recorded} epochs recorded")
@@ -149,26 +166,22 @@ def stages_of(hypnogram: Path) -> NDArray[np.int64]:
     Raises
     ------
     DamagedRecord
-        The file is damaged, has a gap, or knows another stage.
+        The file is damaged, has a gap, knows another stage, or lasts longer than two days.
     """
-    import mne
-
-    read_header(hypnogram)
-    try:
-        scored = mne.read_annotations(hypnogram)
-    except (ValueError, OSError) as error:
-        raise DamagedRecord(f"{hypnogram.name}: not a readable hypnogram ({error}); get it again") from error
     stages: list[NDArray[np.int64]] = []
     end_s = 0.0
-    for onset_s, duration_s, name in zip(scored.onset, scored.duration, scored.description, strict=True):
+    for scored in read_annotations(hypnogram, _MOST_HYPNOGRAM_BYTES):
+        name, onset_s, duration_s = scored.text, scored.onset_s, scored.duration_s
         if name not in _STAGES:
-            raise DamagedRecord(f"{hypnogram.name}: unknown stage '{name}' at {onset_s:g} s")
+            raise DamagedRecord(f"{hypnogram.name}: unknown stage '{name[:40]}' at {onset_s:g} s")
         if onset_s != end_s or duration_s <= 0 or duration_s % EPOCH_S:
             raise DamagedRecord(
                 f"{hypnogram.name}: stage '{name}' from {onset_s:g} s for {duration_s:g} s does not continue "
                 f"the one that ends at {end_s:g} s in steps of {EPOCH_S} s"
             )
         end_s = onset_s + duration_s
+        if end_s > _MOST_EPOCHS * EPOCH_S:
+            raise DamagedRecord(f"{hypnogram.name}: scores {end_s:g} s, more than two days; get it again")
         stages.append(np.full(int(duration_s) // EPOCH_S, _STAGES[name], dtype=np.int64))
     if not stages:
         raise DamagedRecord(f"{hypnogram.name}: holds no sleep stages; get it again from the publisher")
@@ -176,18 +189,18 @@ def stages_of(hypnogram: Path) -> NDArray[np.int64]:
 
 
 def kept_epochs(stages: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the positions of the scored epochs from 30 minutes before the first of sleep to 30 after the last."""
-    asleep = np.flatnonzero(stages > 0)
+    """Return the positions of the epochs kept: of the scored ones, from 60 before the first of sleep to 60 after."""
+    scored = np.flatnonzero(stages != UNSCORED)
+    asleep = np.flatnonzero(stages[scored] > 0)
     if not len(asleep):
         return asleep
-    first, last = max(asleep[0] - EDGE_EPOCHS, 0), asleep[-1] + EDGE_EPOCHS
-    return first + np.flatnonzero(stages[first : last + 1] != UNSCORED)
+    return scored[max(asleep[0] - EDGE_EPOCHS, 0) : asleep[-1] + EDGE_EPOCHS + 1]
 
 
-def _path_of(folder: Path, record: SourceRecord, kind: str) -> Path:
+def _path_of(folder: Path, record: SourceRecord, kind: str, most_bytes: int) -> Path:
     for relative in record.paths:
         if relative.endswith(f"-{kind}.edf"):
-            return source_file(folder, relative)
+            return source_file(folder, relative, most_bytes)
     raise DamagedRecord(f"{record.name}: its file {STUDY}/{record.name}??-{kind}.edf is missing; get it")
 
 

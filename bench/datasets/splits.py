@@ -58,7 +58,7 @@ def make_split(
     Raises
     ------
     DataError
-        A part would be empty, or a subject occurs twice.
+        A part would be empty, a subject occurs twice, or all windows of a user's dataset are of one class.
     UsageError
         ``how`` is none of these.
     """
@@ -66,6 +66,7 @@ def make_split(
     if len(set(names)) != len(names):
         twice = next(one for one in names if names.count(one) > 1)
         raise DataError(f"{name}: subject '{twice}' is listed twice; prepare the dataset again")
+    _refuse_one_class(name, subjects)
     fold = _FOLD.fullmatch(how)
     if fold:
         split = _fold(subjects, int(fold[1]), int(fold[2]), seed)
@@ -169,6 +170,16 @@ def _in_parts(origin: str, names: Iterable[str], part_of: dict[str, str]) -> Spl
     for one in names:
         parts[part_of[one]].append(one)
     return Split(origin, **{part: tuple(members) for part, members in parts.items()})
+
+
+def _refuse_one_class(name: str, subjects: Sequence[SubjectSummary]) -> None:
+    """Refuse a user's dataset that every model would tell perfectly; a publisher's is an excerpt, and says so."""
+    labels = {subject.label for subject in subjects}
+    if entry(name).is_own and len(labels) == 1 and None not in labels:
+        raise DataError(
+            f"{name}: all windows are of one class, so that every model would score 100 percent; windows of at least "
+            "two classes are needed"
+        )
 
 
 def _refuse_empty(name: str, split: Split, how: str, names: Sequence[str]) -> None:

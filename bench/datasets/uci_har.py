@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.datasets.contract import Cut, DamagedRecord, DatasetFacts, SourceList, SourceRecord
-from bench.datasets.formats.source_files import source_file
+from bench.datasets.formats.source_files import is_folder, source_file
 from bench.datasets.formats.text_file import text_lines
 from bench.errors import DataError
 
@@ -69,7 +69,7 @@ def records(folder: Path) -> SourceList:
         The archive's folder or a part is missing, or a subject is in both parts.
     """
     root = folder / ARCHIVE_FOLDER
-    if not root.is_dir():
+    if not is_folder(root):
         raise DataError(
             f"{root}: no such folder, so {folder} is not UCI-HAR's; get it from {FACTS.homepage} or by "
             "`bench data fetch uci-har`"

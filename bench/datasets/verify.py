@@ -1,13 +1,16 @@
 """Compares a dataset's folder with what is published of it: counts, split, rate, channels, checksums."""
 
+import hashlib
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from bench.datasets.cache.entry import dataset_folder
 from bench.datasets.cache.manifest import Manifest
 from bench.datasets.cache.prepare import Progress, prepare
-from bench.datasets.contract import DatasetFacts, Kind
+from bench.datasets.contract import DatasetFacts, Kind, as_one_line
 from bench.datasets.fetch.source_table import (
     ChecksumList,
     FileTable,
@@ -17,11 +20,11 @@ from bench.datasets.fetch.source_table import (
     source,
 )
 from bench.datasets.fetch.source_table import names as source_names
+from bench.datasets.formats.source_files import is_there, open_regular, read_regular, refused_as
 from bench.datasets.registry import facts, reader
 from bench.datasets.simulate.marker import read_marker
 from bench.datasets.splits import PARTS, make_split, published_totals, published_windows
 from bench.errors import DataError
-from bench.files import sha256_of
 
 CHECKSUM_FILES = ("SHA256SUMS.txt", "SHA256SUMS")
 
@@ -96,7 +99,8 @@ def _without_windows(name: str, folder: Path, problem: str, checksums: tuple[Fin
     except DataError:
         return VerifyReport(name, folder, None, (windows, *checksums), (problem,))
     label_of = {record.subject: record.label for record in listing.records}
-    per_class = [list(label_of.values()).count(label) for label in range(known.n_classes)]
+    counts = Counter(label_of.values())
+    per_class = [counts[label] for label in range(known.n_classes)]
     findings = [
         Finding(
             "subjects listed",
@@ -160,6 +164,7 @@ def _split_findings(known: DatasetFacts, manifest: Manifest) -> Iterator[Finding
 def _remarks(manifest: Manifest) -> Iterator[str]:
     for one in manifest.skipped:
         yield f"damaged: {one.record}: {one.reason}"
+    yield from (f"noted: {remark}" for remark in manifest.remarks)
     for group in manifest.excluded:
         some = ", ".join(group.examples[:5]) + (", ..." if group.count > 5 else "")
         yield f"left out: {group.count}: {group.reason} ({some})"
@@ -196,23 +201,39 @@ def _checksum_findings(name: str, folder: Path) -> Iterator[Finding]:
         yield _compare_checksums(folder, f"the list {content.path} itself", pinned, 0)
     for list_name in CHECKSUM_FILES:
         if (folder / list_name).is_file():
-            text = (folder / list_name).read_text(encoding="utf-8", errors="replace")
+            with refused_as(DataError, folder / list_name):
+                text = read_regular(folder / list_name).decode("utf-8", errors="replace")
             listed, wrong_lines = listed_checksums(text)
             yield _compare_checksums(folder, list_name, listed, len(wrong_lines))
 
 
 def _compare_checksums(folder: Path, what: str, files: Sequence[RemoteFile], n_wrong_lines: int) -> Finding:
     """Compare the files that are there; what is absent is counted, not blamed."""
-    known = [one for one in files if one.sha256 is not None]
-    present = [one for one in known if (folder / one.path).is_file()]
-    wrong = [one.path for one in present if sha256_of(folder / one.path) != one.sha256]
-    found = f"{len(present) - len(wrong)} agree, {len(known) - len(present)} not here, {len(wrong)} differ"
+    known = [file for file in files if file.sha256 is not None]
+    states = {file.path: _state(folder, file) for file in known}
+    wrong = [path for path, state in states.items() if state == "differs"]
+    n_present = sum(state != "absent" for state in states.values())
+    found = f"{n_present - len(wrong)} agree, {len(states) - n_present} not here, {len(wrong)} differ"
     if wrong:
-        found += f": {', '.join(wrong[:3])}{', ...' if len(wrong) > 3 else ''}"
+        found += f": {as_one_line(', '.join(wrong[:3]))}{', ...' if len(wrong) > 3 else ''}"
     if n_wrong_lines:
         found += f"; {n_wrong_lines} lines are not '<sha256> <file>'"
-    agrees = None if not present and not n_wrong_lines else not wrong and not n_wrong_lines
+    agrees = None if not n_present and not n_wrong_lines else not wrong and not n_wrong_lines
     return Finding(f"checksums of {what}", f"{len(known) + n_wrong_lines} files", found, agrees)
+
+
+def _state(folder: Path, file: RemoteFile) -> Literal["agrees", "absent", "differs"]:
+    """Compare one file with its checksum; what is there and cannot be read differs."""
+    path = folder / file.path
+    if not is_there(path):
+        return "absent"
+    try:
+        with open_regular(path) as content:
+            return (
+                "agrees" if hashlib.file_digest(content, "sha256").hexdigest() == file.sha256 else "differs"
+            )
+    except (OSError, ValueError):
+        return "differs"
 
 
 def _number(value: int | None) -> str:

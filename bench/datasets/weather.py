@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.datasets.contract import Cut, DamagedRecord, DatasetFacts, SourceList, SourceRecord
+from bench.datasets.contract import Cut, DamagedRecord, DatasetFacts, SourceList, SourceRecord, as_one_line
 from bench.datasets.formats.source_files import source_file
 from bench.datasets.formats.text_file import text_lines
 from bench.errors import DataError, UsageError
@@ -150,7 +150,9 @@ def _check_header(path: Path, header: list[str]) -> None:
         raise DataError(f"{path}: {len(found)} columns, expected {len(expected)}; another file?")
     for name, right in zip(found, expected, strict=True):
         if name != right:
-            raise DataError(f"{path}: column '{name}' where '{right}' is expected; another file?")
+            raise DataError(
+                f"{path}: column '{as_one_line(name[:80])}' where '{right}' is expected; another file?"
+            )
 
 
 def _ascii_only(name: str) -> str:

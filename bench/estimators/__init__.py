@@ -1,1 +1,1 @@
-"""Estimators: classifiers that speak scikit-learn, by name or a user's own, through the same grid as networks."""
+"""Estimators: classifiers with scikit-learn's interface, by name or a user's own, in the same grid as networks."""

@@ -1,7 +1,7 @@
-"""What every estimator has to do, registered or a user's own: one ``check_*`` function per promise.
+"""The promises of every estimator, registered or a user's own: one ``check_*`` function each.
 
 A check takes a factory of unfitted estimators and raises `BrokenPromise` when the estimator breaks the promise. One
-that cannot keep a promise says so beside its class, with the reason:
+that cannot keep a promise declares that beside its class, with the reason:
 ``BATTERY_EXCEPTIONS = {"check_one_channel": "compares channels"}``; it then has to refuse, with an error of this
 package, instead of breaking it.
 """
@@ -20,7 +20,7 @@ from sklearn.base import clone
 from bench.errors import BenchError, ModelError
 from bench.estimators import contract
 from bench.estimators.contract import Fitted, Labels, Windows
-from bench.estimators.fit import seeded
+from bench.estimators.fit_estimator import seeded
 from bench.estimators.identity import identify
 from bench.models.battery import DATASET_SHAPES, SMALL, BrokenPromise, Outcome, Shape
 
@@ -51,7 +51,7 @@ def run_battery(make: Factory, exceptions: Mapping[str, str]) -> Iterator[Outcom
 
 
 def verify(check: Callable[[Factory], None], make: Factory, exceptions: Mapping[str, str]) -> None:
-    """Run one check; an estimator that is excepted has to refuse with an error of this package.
+    """Run one check; an excepted estimator has to refuse with an error of this package.
 
     Raises
     ------
@@ -74,7 +74,7 @@ def verify(check: Callable[[Factory], None], make: Factory, exceptions: Mapping[
 
 
 def exceptions_of(make: Factory) -> Mapping[str, str]:
-    """Return the ``BATTERY_EXCEPTIONS`` of a class's or function's module, empty where there are none."""
+    """Return the ``BATTERY_EXCEPTIONS`` of a class's or function's module, empty if it has none."""
     return getattr(sys.modules[make.__module__], "BATTERY_EXCEPTIONS", {})
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from bench.models.catalogue import ModelEntry
+from bench.models.catalogue import Group, ModelEntry
 
 MINIROCKET_REPOSITORY = "angus924/minirocket"
 MINIROCKET_COMMIT = "d11d061"
@@ -10,7 +10,7 @@ MINIROCKET_COMMIT = "d11d061"
 
 @dataclass(frozen=True, kw_only=True)
 class EstimatorEntry(ModelEntry):
-    """What the registry knows of an estimator without importing it: what it knows of a network, and a bit more.
+    """What the registry knows of an estimator without importing it: the entry of a network, and its provider.
 
     ``provider`` is name and version of the installed package whose class a user has named. ``settings`` is empty: no
     file of published hyperparameters belongs to an estimator.
@@ -20,7 +20,7 @@ class EstimatorEntry(ModelEntry):
     family: str = "classical"
     repository: str = "-"
     commit: str = "-"
-    in_all: bool = False
+    group: Group = "classical"
     provider: str = ""
 
 

@@ -5,10 +5,10 @@
 ``set_params`` tell and change the constructor's parameters, so that a fresh copy can be made.
 
 * An estimator whose ``window_layout`` is ``"flat"`` is given ``(n_windows, n_channels * n_times)``, channel by channel;
-  one whose ``window_layout`` is ``"windows"`` the windows. Where it says neither, a pipeline follows its first step,
-  and scikit-learn's tags decide: everything that does not claim ``three_d_array`` gets rows.
+  one whose ``window_layout`` is ``"windows"`` the windows. Without the attribute, a pipeline follows its first step,
+  and scikit-learn's tags decide: estimators without the tag ``three_d_array`` get rows.
 * An estimator whose ``fit`` names ``X_val`` and ``y_val`` (as scikit-learn's gradient boosting does) is given the
-  validation part too, unless its parameter ``early_stopping`` is False. What it makes of that is its own affair.
+  validation part too, unless its parameter ``early_stopping`` is False. It may use that part as it likes.
 """
 
 import inspect
@@ -38,7 +38,7 @@ class Fitted:
     """A fitted estimator.
 
     ``classes`` are the dataset's labels that it was fitted on, in ascending order; ``shape`` is that of a window;
-    ``n_validation`` is the number of validation windows that it was shown, whatever it made of them.
+    ``n_validation`` is the number of validation windows that it was given, used or not.
     """
 
     estimator: Any
@@ -69,7 +69,7 @@ class Fitted:
 
     def _known(self, inputs: NDArray[np.float32], n_windows: int) -> NDArray[np.float64]:
         """Return log-probabilities of the fitted classes, in the order of ``classes``."""
-        method = next(one for one in _OUTPUTS if _has(self.estimator, one))
+        method = next(name for name in _OUTPUTS if _has(self.estimator, name))
         output = np.asarray(getattr(self.estimator, method)(inputs), dtype=np.float64)
         what = f"{_name(self.estimator)}.{method}"
         if method == "decision_function" and output.shape == (n_windows,) and len(self.classes) == 2:
@@ -96,9 +96,9 @@ def fit(
     n_classes: int,
     validation: tuple[Windows, Labels] | None = None,
 ) -> Fitted:
-    """Fit an estimator, in place, and return it with what its columns mean.
+    """Fit an estimator in place, and return it with the classes of its output columns.
 
-    Labels are numbered anew without gaps, since not every library takes others; `Fitted` knows the way back.
+    Labels are renumbered without gaps, since not every library takes gaps; `Fitted` maps them back.
 
     Parameters
     ----------
@@ -163,11 +163,11 @@ def layout_of(estimator: Any) -> Layout:
     ModelError
         Its ``window_layout`` is neither.
     """
-    said = getattr(estimator, "window_layout", None)
-    if said in ("windows", "flat"):
-        return said
-    if said is not None:
-        raise ModelError(f"{_name(estimator)}.window_layout is {said!r}; it has to be 'windows' or 'flat'")
+    layout = getattr(estimator, "window_layout", None)
+    if layout in ("windows", "flat"):
+        return layout
+    if layout is not None:
+        raise ModelError(f"{_name(estimator)}.window_layout is {layout!r}; it has to be 'windows' or 'flat'")
     if steps := getattr(estimator, "steps", None):
         return layout_of(steps[0][1])
     if not hasattr(estimator, "__sklearn_tags__"):
@@ -178,7 +178,7 @@ def layout_of(estimator: Any) -> Layout:
 def takes_validation(estimator: Any) -> bool:
     """Tell whether ``fit`` names the arguments ``X_val`` and ``y_val``, and has a use for them.
 
-    scikit-learn's gradient boosting refuses a validation part where it is told not to stop early.
+    scikit-learn's gradient boosting refuses a validation part if it does not stop early.
     """
     named = {"X_val", "y_val"} <= set(inspect.signature(estimator.fit).parameters)
     return named and getattr(estimator, "early_stopping", None) is not False
@@ -187,7 +187,7 @@ def takes_validation(estimator: Any) -> bool:
 def _shown(
     estimator: Any, validation: tuple[Windows, Labels], classes: Labels, n_classes: int
 ) -> dict[str, NDArray]:
-    """Return the arguments that show an estimator the validation windows of classes that it is fitted on."""
+    """Return the arguments with the validation windows of the classes that the estimator is fitted on."""
     windows, labels = validation
     known = np.isin(labels, classes)
     if not (takes_validation(estimator) and known.any()):
@@ -237,11 +237,11 @@ def _require_labels(labels: Labels, n_windows: int, n_classes: int) -> None:
 
 
 def _require_classes(estimator: Any, n_fitted: int) -> None:
-    """Refuse columns in another order than that of the labels; an estimator without ``classes_`` is believed."""
-    said = getattr(estimator, "classes_", None)
-    if said is not None and not np.array_equal(np.asarray(said), np.arange(n_fitted)):
+    """Refuse columns in another order than that of the labels; an estimator without ``classes_`` is trusted."""
+    order = getattr(estimator, "classes_", None)
+    if order is not None and not np.array_equal(np.asarray(order), np.arange(n_fitted)):
         raise ModelError(
-            f"{_name(estimator)}.classes_ is {np.asarray(said).tolist()} after fitting labels 0 to {n_fitted - 1}; it "
+            f"{_name(estimator)}.classes_ is {np.asarray(order).tolist()} after fitting labels 0 to {n_fitted - 1}; it "
             "has to list them in ascending order"
         )
 

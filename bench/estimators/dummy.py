@@ -1,4 +1,4 @@
-"""The class proportions of the training windows, whatever the window: what a model has to beat."""
+"""The class proportions of the training windows as every window's probabilities: the baseline for all models."""
 # ruff: noqa: N803 - X is scikit-learn's name
 
 from typing import ClassVar, Self
@@ -13,9 +13,9 @@ REVISION = 1
 
 
 class Dummy(ClassifierMixin, BaseEstimator):
-    """Gives every window the same probabilities; ``random_state`` is taken like every estimator's and changes nothing.
+    """Gives every window the same probabilities; ``random_state`` is accepted, as by all estimators, and has no effect.
 
-    scikit-learn's ``DummyClassifier(strategy="prior")`` says the same; this one is told by its name alone.
+    Equal to scikit-learn's ``DummyClassifier(strategy="prior")``, but without parameters in the key.
     """
 
     window_layout: ClassVar[Layout] = "windows"

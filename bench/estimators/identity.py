@@ -1,6 +1,6 @@
-"""What the key of an estimator's cell is made of: class, parameters, and the packages that its code comes from.
+"""The parts of an estimator's cell key: class, parameters, and the packages that its code comes from.
 
-Seeds are left out, since the cell's own replaces them, and so are parameters that only say how to compute.
+Seeds are left out, since the cell's seed replaces them, and so are parameters that affect the speed only.
 """
 
 import math
@@ -18,15 +18,15 @@ from bench.errors import ModelError
 SEEDS = ("random_state", "seed", "random_seed")
 EXECUTION = ("n_jobs", "verbose")
 
-# The name that `bench.plugins` gives a user's file: what its path has to do with it is not the key's business.
+# The module name that `bench.plugins` gives a user's file; its hash of the path must not enter the key.
 _PLUGIN = re.compile(r"bench_plugin_(.+)_[0-9a-f]{8}")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Identity:
-    """Who an estimator is, in JSON's types.
+    """The identity of an estimator, in JSON's types.
 
-    ``parameters`` are those of ``get_params``; an estimator among them is told by ``class`` and ``parameters`` too.
+    ``parameters`` are those of ``get_params``; an estimator among them has ``class`` and ``parameters`` too.
     ``packages`` maps the installed packages of all classes met, bases included, to their versions.
     """
 
@@ -41,12 +41,12 @@ def identify(estimator: Any) -> Identity:
     Raises
     ------
     ModelError
-        A parameter cannot be told in JSON; the message names it.
+        A parameter cannot be written as JSON; the message names it.
     """
     telling = _Telling()
-    told = telling.estimator(estimator, "")
+    description = telling.estimator(estimator, "")
     packages = dict(sorted(filter(None, map(package_of, telling.modules))))
-    return Identity(class_path=told["class"], parameters=told["parameters"], packages=packages)
+    return Identity(class_path=description["class"], parameters=description["parameters"], packages=packages)
 
 
 def package_of(module: str) -> tuple[str, str] | None:
@@ -88,7 +88,7 @@ class _Telling:
 
     def value(self, value: Any, where: str) -> Any:
         if hasattr(value, "tolist"):
-            # Numbers and arrays of NumPy, which need not be imported to be told.
+            # NumPy's numbers and arrays, recognised without importing NumPy.
             value = value.tolist()
         if value is None or isinstance(value, bool | int | str):
             return value

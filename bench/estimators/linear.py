@@ -1,4 +1,4 @@
-"""Logistic regression on every number of a window, standardised: what no structure in time is worth.
+"""Logistic regression on every number of a window, standardised: the baseline without any structure in time.
 
 The window flattened, channel by channel, each of its numbers with mean 0 and deviation 1 over the training windows.
 """
@@ -28,7 +28,7 @@ class Linear(ClassifierMixin, BaseEstimator):
     max_iterations
         Steps of L-BFGS after which the weights are taken as they are.
     random_state
-        Taken like every estimator's; L-BFGS draws nothing.
+        Accepted, as by all estimators; L-BFGS draws nothing.
     """
 
     window_layout: ClassVar[Layout] = "flat"

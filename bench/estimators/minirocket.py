@@ -31,7 +31,7 @@ KERNELS = tuple(combinations(range(LENGTH), 3))
 GOLDEN_RATIO = (5**0.5 + 1) / 2
 MAX_CHANNELS = 9
 PENALTIES = np.logspace(-3, 3, 10)
-# Windows that are transformed at a time.
+# Windows transformed at a time.
 _BLOCK = 512
 # The most ones that a byte can count.
 _BYTE = 255
@@ -45,7 +45,7 @@ class MiniRocket(ClassifierMixin, BaseEstimator):
     n_features
         Rounded down to a multiple of 84, at least 84: 10,000 gives 9,996.
     max_dilations
-        At most so many dilations for each kernel.
+        Largest number of dilations of each kernel.
     random_state
         Draws channels, and the training windows that the biases are taken from.
     """
@@ -96,7 +96,9 @@ class Convolution:
 
 def transform(windows: Windows, convolutions: list[Convolution]) -> NDArray[np.float32]:
     """Return the shares of outputs above each bias, ``(n_windows, n_features)``."""
-    features = np.empty((len(windows), sum(len(one.biases) for one in convolutions)), np.float32)
+    features = np.empty(
+        (len(windows), sum(len(convolution.biases) for convolution in convolutions)), np.float32
+    )
     for start in range(0, len(windows), _BLOCK):
         # (n_channels, n_times, n_windows): sums over time then add whole rows of windows.
         series = np.ascontiguousarray(windows[start : start + _BLOCK].transpose(1, 2, 0))
@@ -122,7 +124,7 @@ def convolve(series: NDArray[np.float32], kernel: tuple[int, ...], dilation: int
 def shares_above(output: NDArray[np.float32], biases: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return the share of outputs ``(n_outputs, n_windows)`` above each bias, ``(n_biases, n_windows)``."""
     counts = np.zeros((len(biases), output.shape[1]), np.float32)
-    # Adding bytes, as many as one can count, is several times faster than adding numbers that hold all.
+    # Adding bytes, as many as one byte can count, is several times faster than adding larger integers.
     for start in range(0, len(output), _BYTE):
         stretch = output[start : start + _BYTE]
         for count, bias in zip(counts, biases, strict=True):
@@ -179,7 +181,7 @@ def spread_dilations(n_times: int, n_features: int, max_dilations: int) -> dict[
     exponents = np.linspace(0, np.log2((n_times - 1) / (LENGTH - 1)), n_exponents)
     dilations, repeats = np.unique((2**exponents).astype(int), return_counts=True)
     counts = (repeats * (per_kernel / n_exponents)).astype(int)
-    # What rounding left over goes to the smallest dilations, in turns.
+    # The remainder from rounding goes to the smallest dilations, in turns.
     for turn in range(per_kernel - int(counts.sum())):
         counts[turn % len(counts)] += 1
     return dict(zip(dilations.tolist(), counts.tolist(), strict=True))

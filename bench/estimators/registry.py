@@ -121,7 +121,7 @@ def entry(name: str) -> EstimatorEntry:
 def revision(name: str) -> int | str:
     """Return an estimator's revision, part of every cell's key, read without importing it.
 
-    It is the REVISION of the package's own, name and version of the installed package whose class a user has named, and
+    It is the REVISION of the package's own, name and version of an installed package whose class a user has named, and
     for everything else the hash of its source.
     """
     known = entry(name)
@@ -129,12 +129,12 @@ def revision(name: str) -> int | str:
 
 
 def identity(name: str, **overrides: Any) -> Identity:
-    """Return what else the key is made of: class, parameters and packages; imports the estimator.
+    """Return the other parts of the key: class, parameters and packages; imports the estimator.
 
     Raises
     ------
     UsageError, ModelError
-        It cannot be built, or a parameter cannot be told.
+        The estimator cannot be built, or a parameter cannot be written as JSON.
     """
     return identify(build(name, **overrides))
 
@@ -194,7 +194,7 @@ def _maker(known: EstimatorEntry) -> Any:
 
 
 def _require_call(make: Any, name: str, given: dict[str, Any]) -> None:
-    """Refuse parameters that a constructor does not have, and a lack of those that it needs."""
+    """Refuse parameters unknown to a constructor, and missing required ones."""
     parameters = inspect.signature(make).parameters
     kinds = {parameter.kind for parameter in parameters.values()}
     for key in given:

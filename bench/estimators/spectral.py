@@ -1,11 +1,11 @@
 """Level, log-variance and log-power in octaves of each channel, and logistic regression: the plain baseline of EEG.
 
 Estimators do not know a sampling rate, so bands are octaves below the Nyquist frequency: the upper half of all
-frequencies, the upper half of the rest, and so on; the last band takes what is left. Little is lost where the field has
+frequencies, the upper half of the rest, and so on; the last band takes the rest. Little is lost if the field has
 names for bands: EEG's delta, theta, alpha, beta and gamma are an octave apart, at 2.5, 5, 10, 20 and 40 Hz (Klimesch,
 Frontiers in Human Neuroscience 7:766, 2013), and the octaves of a recording at 256 Hz are 64-128, 32-64, 16-32, 8-16,
 4-8 and 0-4 Hz. Log-variance is the usual feature of spatially filtered EEG (Blankertz et al., IEEE Signal Processing
-Magazine 25, 2008). The level, the mean of a window, is what neither can tell: posture, where a channel feels gravity.
+Magazine 25, 2008). The level, the mean of a window, adds what both lack: posture, if a channel measures gravity.
 """
 # ruff: noqa: N803 - X is scikit-learn's name
 
@@ -23,7 +23,7 @@ from bench.estimators.contract import Labels, Layout, Windows
 
 REVISION = 1
 
-# Windows of which spectra are taken at a time, so that they need little memory.
+# Windows transformed at a time, so that spectra need little memory.
 _BLOCK = 1024
 
 
@@ -33,13 +33,13 @@ class Spectral(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     n_bands
-        Octaves, fewer where windows are so short that one would have no frequency in it.
+        Number of octaves; fewer if windows are so short that an octave would have no frequency.
     inverse_penalty
         scikit-learn's ``C``: the smaller, the closer to zero are the weights.
     max_iterations
         Steps of L-BFGS after which the weights are taken as they are.
     random_state
-        Taken like every estimator's; L-BFGS draws nothing.
+        Accepted, as by all estimators; L-BFGS draws nothing.
     """
 
     window_layout: ClassVar[Layout] = "windows"
@@ -105,7 +105,7 @@ def describe(windows: Windows, n_bands: int) -> tuple[NDArray[np.float64], NDArr
 
 
 def octaves(n_times: int, n_bands: int) -> list[slice]:
-    """Return the bins of a real spectrum in each octave, from the highest down; the last one has all that is left.
+    """Return the bins of a real spectrum in each octave, from the highest down; the last octave has all the rest.
 
     There are fewer than asked for where an octave would be empty.
     """

@@ -1,4 +1,4 @@
-"""The process of one model: loads it, then runs what it is told to, one workload at a time.
+"""The process of one model: loads it, then runs the requested workloads, one at a time.
 
 Every answer is a `Loaded`, a `Visited` or a `Broke`. A process that lacks memory may also die without one.
 """
@@ -54,7 +54,7 @@ class Visited:
 
 @dataclass(frozen=True)
 class Broke:
-    """It could not be done."""
+    """The request failed."""
 
     out_of_memory: bool
     message: str
@@ -70,7 +70,7 @@ def main(subject: Subject, connection: Connection) -> None:
     except EOFError:
         return
     except Exception as error:
-        # Said to the parent, which decides; this process is of no more use.
+        # Sent to the parent, which decides; this process ends.
         connection.send(Broke(is_lack_of_memory(error), f"{type(error).__name__}: {error}"))
 
 
@@ -78,7 +78,7 @@ def _load(subject: Subject, connection: Connection) -> "nn.Module":
     import torch
 
     torch.set_num_threads(subject.threads)
-    # On a GPU convolutions would otherwise be rounded to TF32, and the precision is said to be float32.
+    # Otherwise convolutions on a GPU would be rounded to TF32, while records say float32.
     torch.backends.cudnn.allow_tf32 = False
     subject.import_model()
     _wake(subject.device)
@@ -98,7 +98,7 @@ def _load(subject: Subject, connection: Connection) -> "nn.Module":
 
 
 def _wake(device: str) -> None:
-    """Train a small model for a step, so that what libraries load at first use is neither in memory nor in time."""
+    """Train a small model for a step, so that code loaded at first use counts neither as memory nor as time."""
     import torch
     from torch import nn
 
@@ -137,7 +137,7 @@ class Session:
         if self.subject.device == "cuda":
             import torch
 
-            torch.cuda.empty_cache()  # all models' processes share the GPU; the next one may need it
+            torch.cuda.empty_cache()  # all models' processes share the GPU; the next may need the memory
         # To a tenth of a microsecond: more is noise, and records keep every run.
         return Visited(ask.workload, tuple(round(run_s, 7) for run_s in seconds), peak)
 
@@ -155,7 +155,7 @@ class Session:
 
 
 def timed_runs(run: Callable[[], None], clock: Clock, at_least_s: float, *, warm_up: bool) -> list[float]:
-    """Return the seconds of runs in a row, as many as fill the time; one more goes before them to warm up."""
+    """Return the seconds of consecutive runs that fill the time, after an uncounted warm-up run."""
     gc.collect()
     gc.disable()
     try:

@@ -1,4 +1,4 @@
-"""A clock for each kind of device: how long work took on it, waited for to its end."""
+"""A clock for each kind of device, which waits for the work to end."""
 
 import time
 from collections.abc import Callable
@@ -29,8 +29,8 @@ class CpuClock:
 class CudaClock:
     """Events in the device's own queue around the work, read after the second one has happened.
 
-    Calls return before their work is done, so nothing on the CPU's clock would tell. ``cuda`` is `torch.cuda`, or
-    what stands for it in a test.
+    Calls return before their work is done, so the CPU's clock would not measure it. ``cuda`` is `torch.cuda`, or
+    a test's replacement.
     """
 
     def __init__(self, cuda: "ModuleType | Any") -> None:
@@ -39,7 +39,7 @@ class CudaClock:
     def time(self, work: Work) -> float:
         """Run ``work`` and return its seconds."""
         first, second = (self.cuda.Event(enable_timing=True) for _ in range(2))
-        self.cuda.synchronize()  # what was queued before is not part of this run
+        self.cuda.synchronize()  # wait for earlier work in the queue
         first.record()
         work()
         second.record()

@@ -63,7 +63,9 @@ def resolve_device(asked: str) -> str:
     return "cpu"
 
 
-def describe(device: str, threads: int, precision: str, scan_backend: str | None) -> Environment:
+def describe(
+    device: str, threads: int, precision: str, scan_backend: str | None, attention_backend: str | None = None
+) -> Environment:
     """Describe this process's environment; asks torch only about a CUDA device."""
     device_name, driver = (cpu_name(), None) if device == "cpu" else _gpu()
     return Environment(
@@ -75,6 +77,7 @@ def describe(device: str, threads: int, precision: str, scan_backend: str | None
         # On a GPU torch's default kernels are not: atomic additions come in any order.
         deterministic=device == "cpu",
         scan_backend=scan_backend,
+        attention_backend=attention_backend,
         platform=platform.platform(),
         versions=library_versions(),
     )

@@ -15,7 +15,7 @@ from pathlib import Path
 from bench.errors import BenchError
 from bench.files import cache_root
 
-# What flock says on a file system that has no locks; the last is the kernel's own ENOTSUPP.
+# Errors of flock on a file system without locks; the last is the kernel's own ENOTSUPP.
 NO_LOCKS = {errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, 524}
 
 log = logging.getLogger(__name__)
@@ -34,7 +34,7 @@ def lock_path(device: str) -> Path:
 
 @contextmanager
 def training(device: str) -> Iterator[None]:
-    """Hold the device for a cell, beside others; wait for a measurement to end first, and say so."""
+    """Hold the device's lock for a cell, shared with other cells; first wait for a measurement to end."""
     with _opened(device) as descriptor:
         if not _locked(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB, device):
             log.warning("waiting: 'bench efficiency' or 'bench analyze scaling' is measuring %s", device)
@@ -44,7 +44,7 @@ def training(device: str) -> Iterator[None]:
 
 @contextmanager
 def measuring(device: str) -> Iterator[None]:
-    """Hold the device for a measurement.
+    """Hold the device's exclusive lock for a measurement.
 
     Raises
     ------

@@ -122,6 +122,14 @@ def _batched_product(a: Tensor, b: Tensor, *_args: Any, out_val: Tensor, **_kwar
     return batch * rows * inner * b.shape[2] * (8 if a.is_complex() else 2)
 
 
+def _recurrent_layer(
+    x_shape: torch.Size, from_input: torch.Size, from_state: torch.Size, *_args: Any, **_kwargs: Any
+) -> int:
+    """Count the products of one order of a recurrent layer: at each step one with the input, one with the state."""
+    n_times, batch, _ = x_shape
+    return 2 * n_times * batch * (math.prod(from_input) + math.prod(from_state))
+
+
 def _raw(formula: Callable[..., int]) -> Callable[..., int]:
     """Mark a formula as one that wants tensors, not shapes."""
     formula._get_raw = True  # pyright: ignore[reportFunctionMemberAccess]
@@ -133,4 +141,5 @@ _FORMULAS = {
     aten._fft_r2c: _raw(_to_spectrum),
     aten._fft_c2r: _raw(_to_series),
     aten.bmm: _raw(_batched_product),
+    aten.mkldnn_rnn_layer: _recurrent_layer,
 }

@@ -1,4 +1,4 @@
-"""Whether the processes that are timed have room to keep the memory that they free."""
+"""Whether the timed processes have enough memory to keep what they free."""
 
 from collections.abc import Iterable
 
@@ -7,7 +7,7 @@ from bench.measure.probe import Probe
 from bench.measure.workload import Mode, Subject
 
 KEPT: dict[Mode, float] = {"inference": 2.7, "training": 1.2}
-"""Most that a process was seen to hold when it keeps what it frees, in peaks of memory without that."""
+"""Largest observed peak of a process that keeps freed memory, as a multiple of its peak otherwise."""
 
 SHORT_OF_MEMORY = "memory is too short for processes to keep what they free: times include fetching it again"
 

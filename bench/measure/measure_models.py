@@ -1,4 +1,4 @@
-"""What models cost on one device: sizes, memory, then timings in turns, as records."""
+"""Measures models on one device, as records: sizes, memory, then timings in turns."""
 
 import statistics
 from collections.abc import Callable, Mapping, Sequence
@@ -16,13 +16,19 @@ from bench.measure.timing import RUN_LIMIT_S, time_in_turns
 from bench.measure.watch import Watch
 from bench.measure.workload import Subject, Workload
 from bench.models import registry
-from bench.results.efficiency_record import Condition, EfficiencyRecord, Operations, TaskShape, efficiency_key
+from bench.results.efficiency_record import (
+    EfficiencyRecord,
+    Operations,
+    TaskShape,
+    TimedWorkload,
+    efficiency_key,
+)
 
 
 def measure(plan: Plan, say: Say, keep: Callable[[EfficiencyRecord], object]) -> None:
     """Measure the models of a plan and give ``keep`` a record of each, also where a workload could not be run.
 
-    An interrupted measurement keeps the workloads that were done by then. Whoever calls this holds the device, see
+    An interrupted measurement keeps the workloads that were done by then. The caller must hold the device's lock, see
     `bench.measure.exclusive`.
     """
     session = datetime.now(UTC).isoformat(timespec="seconds")
@@ -63,13 +69,13 @@ def _may_keep(plan: Plan, findings: Mapping[str, Findings]) -> bool:
 
 
 def _keeping_memory(plan: Plan) -> Plan:
-    """Return the plan for processes that keep what they free."""
+    """Return the plan for processes that keep freed memory."""
     subjects = {name: replace(subject, keeps_memory=True) for name, subject in plan.subjects.items()}
     return replace(plan, subjects=subjects)
 
 
 def size_of(subject: Subject, task: TaskShape, say: Say) -> Findings:
-    """Count parameters and operations, before anything that takes long; operations are None where they cannot be."""
+    """Count parameters and operations, which takes little time; operations are None if they cannot be counted."""
     parameters = count_parameters(subject.build(), task.n_times, task.n_channels)
     try:
         flops = count_flops(subject.build, task.n_times, task.n_channels)
@@ -139,13 +145,13 @@ def _record(
     )
 
 
-def _condition(name: str, workload: Workload, found: Findings) -> Condition:
-    """Return what is known of a workload; of one that could not be timed the batch is that of its memory."""
+def _condition(name: str, workload: Workload, found: Findings) -> TimedWorkload:
+    """Return the record of a workload; without timings its batch is that of the memory measurement."""
     probe, measured = found.probes.get(workload), found.measured.get(workload)
     trouble = found.troubles.get(workload) or (
         measured.message if measured else f"{name}, {workload}: not run"
     )
-    return Condition(
+    return TimedWorkload(
         mode=workload.mode,
         batch_asked=workload.batch,
         batch=probe.workload.batch if probe else None,

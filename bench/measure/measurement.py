@@ -1,4 +1,4 @@
-"""From what is asked for to plans: models, sizes and workloads, checked before the first is measured."""
+"""From options to plans: models, sizes and workloads, checked before the first is measured."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,15 +22,15 @@ ALSO_MEASURED = "medformer-latest"
 WIDTHS: tuple[Width, ...] = ("script", "wide")
 GIB = 2**30
 SPARED = 0.9
-"""Part of the free memory that a process may take; the rest is the parent's and the system's."""
+"""Share of the free memory that a process may take; the rest is for the parent and the system."""
 
 SEED = 41
-"""Settings are resolved for a seed; none of those that matter here depends on it."""
+"""Settings are resolved for some seed; the settings used here do not depend on it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """Where to measure. ``memory_limit_bytes`` bounds one model's process on a CPU."""
+    """The device to measure on. ``memory_limit_bytes`` bounds one model's process on a CPU."""
 
     environment: Environment
     memory_limit_bytes: int | None
@@ -38,7 +38,7 @@ class Place:
 
 @dataclass(frozen=True, kw_only=True)
 class Measurement:
-    """What is asked for; ``limit_s`` and ``half_width`` as in `Plan`."""
+    """The requested measurement; ``limit_s`` and ``half_width`` as in `Plan`."""
 
     models: Sequence[str]
     datasets: Sequence[str]
@@ -132,7 +132,7 @@ def measured_names(text: str) -> list[str]:
 
 
 def parse_workloads(batch: str, train_batch: str) -> list[Workload]:
-    """Return what is run; there is no training where its batch is ``none``.
+    """Return the workloads; no training if its batch is ``none``.
 
     Raises
     ------
@@ -176,7 +176,7 @@ def parse_widths(text: str) -> list[Width]:
 
 
 def place_of(device: str, threads: int | None, memory_gib: float | None) -> Place:
-    """Return where is measured: the device, all cores if not said otherwise, the scan's backend and all versions.
+    """Return the place of measurement: device, threads (default: all cores), scan backend and versions.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Memory of a process: a limit before it starts, its peak after a run, and how lack of it is told."""
+"""Memory of a process: a limit before it starts, its peak after a run, and the errors for lack of it."""
 
 import ctypes
 import resource
@@ -6,7 +6,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-# What torch, oneDNN (the last one) and the system say when an allocation fails; on a CPU there is no type for it.
+# Messages of torch, oneDNN (the last one) and the system when an allocation fails; the CPU has no error type for it.
 _SIGNS = (
     "can't allocate memory",
     "not enough memory",
@@ -28,16 +28,16 @@ def limit_memory(n_bytes: int) -> None:
 
 
 def _data_bytes() -> int:
-    """Return what counts against the limit by now: private memory that can be written (Linux)."""
+    """Return the bytes that count against the limit by now: private writable memory (Linux)."""
     status = _status("VmData")
     return 0 if status is None else status
 
 
 def keep_freed_memory() -> None:
-    """Have this process keep memory that it frees, and use it again; nothing is done where the C library cannot.
+    """Make this process keep and reuse memory that it frees; does nothing if the C library cannot.
 
     By itself glibc gives blocks above 32 MiB back at once, and the system clears every page again for the next run:
-    up to half of the time of a forward pass, and more or less of it by what the process did before.
+    up to half of the time of a forward pass, varying with the history of the process.
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:
@@ -46,7 +46,7 @@ def keep_freed_memory() -> None:
 
 
 def give_back_memory() -> None:
-    """Give what was kept back to the system, where the C library can."""
+    """Return kept memory to the system, if the C library can."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)
@@ -67,7 +67,7 @@ def peak_bytes(device: str) -> int:
 
 
 def reset_peak(device: str) -> None:
-    """Let the peak begin anew at what is held now; where the system cannot, it goes on from the start."""
+    """Reset the peak to the memory held now; if the system cannot, the peak continues since the start."""
     if device == "cuda":
         import torch
 

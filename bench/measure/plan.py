@@ -1,4 +1,4 @@
-"""What is measured together, and what is known of each model on the way."""
+"""A measurement's plan, and the findings on each model so far."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from bench.results.efficiency_record import Operations, TaskShape, Width
 from bench.results.record import Environment, Parameters
 
 Say = Callable[[str], None]
-"""Takes one line of progress."""
+"""Called with one line of progress."""
 
 ROUND_S = 0.25
 
@@ -46,7 +46,7 @@ class Plan:
 
 @dataclass
 class Findings:
-    """What is known of one model so far: its sizes, and by the workload that was asked for what was found."""
+    """The findings on one model so far: its sizes, and probes and timings by the workload asked for."""
 
     parameters: Parameters
     operations: Operations | None

@@ -9,7 +9,7 @@ from bench.measure.workload import Subject, Workload
 
 @dataclass(frozen=True)
 class Probe:
-    """What one fresh process told.
+    """The findings of one fresh process.
 
     ``workload`` is the one asked for, or the largest by halving its batch that fits. ``memory_bytes`` is what it took
     beyond the process without a model: weights, windows, activations, and in training gradients and optimiser, whose
@@ -33,7 +33,7 @@ def probe(subject: Subject, workload: Workload, *, limit_s: float, at_least_s: f
     Raises
     ------
     DoesNotFitError, TookTooLongError, ProcessError
-        It could not be run.
+        The workload could not be run.
     """
     with ModelProcess(subject) as process:
         visited = process.visit(workload, at_least_s, limit_s)

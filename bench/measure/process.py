@@ -1,4 +1,4 @@
-"""The parent's end of a model's process: start, ask with a deadline, and say what became of it."""
+"""The parent's side of a model's process: start it, request runs with a deadline, and explain its end."""
 
 import signal
 from types import TracebackType
@@ -17,11 +17,11 @@ class ProcessError(Exception):
 
 
 class DoesNotFitError(ProcessError):
-    """It lacked memory."""
+    """The process lacked memory."""
 
 
 class TookTooLongError(ProcessError):
-    """It was stopped at its deadline."""
+    """The process was stopped at its deadline."""
 
 
 class ModelProcess:
@@ -58,7 +58,7 @@ class ModelProcess:
         self.close()
 
     def visit(self, workload: Workload, at_least_s: float, limit_s: float) -> Visited:
-        """Have a workload run for at least some seconds.
+        """Run a workload for at least some seconds.
 
         Raises
         ------
@@ -103,7 +103,7 @@ class ModelProcess:
         return answer
 
     def _death(self, name: str) -> ProcessError:
-        """Return what the death of the process means: where memory is limited, most likely the lack of it."""
+        """Return the error for the death of the process: with limited memory, most likely the lack of it."""
         self._child.process.join(GRACE_S)
         if self._child.exit_code in (-signal.SIGKILL, -signal.SIGABRT):
             return DoesNotFitError(f"{name}: the process died of {self._child.death}, as without memory")

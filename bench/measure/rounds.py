@@ -16,7 +16,7 @@ MOST_ROUNDS = 200
 
 
 class FellOutError(Exception):
-    """A model cannot be visited any more; the message says why. The others go on."""
+    """A model cannot be measured any more; the message says why. The others continue."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +57,7 @@ def take_turns(
         When to stop. A model whose next round would take more than an equal share of the time left stops, so
         that slow ones do not use up the time of the others; all have the first round at least.
     anchor
-        A model that stays in until the last one is finished, so that every round can be compared with its.
+        A model measured until the last model is finished, so that every round has one of its rounds beside it.
     now
         Seconds of a clock that never goes back.
 
@@ -88,7 +88,7 @@ def take_turns(
 
 
 class _Turns:
-    """What the visits so far gave: rounds, and who fell out."""
+    """The results of the visits so far: rounds, and the models that fell out."""
 
     def __init__(self, visits: Mapping[str, Visit]) -> None:
         self.visits = visits

@@ -15,13 +15,13 @@ from bench.measure.watch import Watch
 from bench.measure.workload import Subject, Workload
 
 ANCHOR = "medmamba"
-"""In every turn until the end, since all ratios are to it."""
+"""Measured in every turn until the end, since all ratios are relative to it."""
 
 LEAST_S = 0.25
-"""What a turn counts for at least, also where no model can be run."""
+"""Least seconds of a turn, also if no model can be run."""
 
 RUN_LIMIT_S = 300.0
-"""A run that has not ended by then is given up."""
+"""Seconds after which a run is given up."""
 
 
 def time_in_turns(plan: Plan, findings: Mapping[str, Findings], watch: Watch, say: Say) -> Iterator[Workload]:
@@ -39,7 +39,7 @@ def time_in_turns(plan: Plan, findings: Mapping[str, Findings], watch: Watch, sa
         for turn in turns.values():
             stack.callback(turn.close)
         for n_done, workload in enumerate(workloads):
-            # By the root of what a turn costs: slow workloads need the time, quick ones are not to end without.
+            # Shared by the square root of a turn's cost: slow workloads get more time, quick ones still enough.
             weights = [math.sqrt(costs[left]) for left in workloads[n_done:]]
             share_s = left_s * weights[0] / sum(weights)
             visits: dict[str, Visit] = {
@@ -57,7 +57,7 @@ def time_in_turns(plan: Plan, findings: Mapping[str, Findings], watch: Watch, sa
 
 
 def _seconds_of_a_turn(workload: Workload, findings: Mapping[str, Findings], round_s: float) -> float:
-    """Return what visiting all models once will take: each fills a round, with one run at least."""
+    """Return the seconds of visiting all models once: each fills a round, with at least one run."""
     probes = [found.probes[workload] for found in findings.values() if workload in found.probes]
     return max(LEAST_S, sum(max(round_s, sum(probe.seconds)) for probe in probes))
 
@@ -81,7 +81,7 @@ class _Turn:
         self._stack = ExitStack()
 
     def is_ready(self, workload: Workload) -> bool:
-        """Have a process for a workload that could be run before; tell whether there is one."""
+        """Ensure a process for a workload that could be run before; return whether there is one."""
         self.n_visits = 0
         if workload not in self.found.probes:
             return False

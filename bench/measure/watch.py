@@ -1,4 +1,4 @@
-"""What else the machine did during a measurement: other programs' load, and a GPU's clock where its driver tells."""
+"""Disturbances during a measurement: other programs' load, and a GPU's clock if its driver reports it."""
 
 import time
 from collections.abc import Callable
@@ -12,7 +12,7 @@ WINDOW_S = 5.0
 SHORTEST_S = 1.0
 
 Usage = Callable[[], tuple[float, float]]
-"""Gives the seconds that all cores have worked since some time, and those of them that were ours."""
+"""Returns the seconds that all cores have worked since a fixed time, and our share of them."""
 
 
 def usage() -> tuple[float, float]:
@@ -33,7 +33,7 @@ def usage() -> tuple[float, float]:
 
 
 class Watch:
-    """Looks at the machine between the runs of a measurement, from its start to its end."""
+    """Observes the machine between the runs of a measurement, from its start to its end."""
 
     def __init__(
         self, device: str, *, usage: Usage = usage, now: Callable[[], float] = time.monotonic
@@ -52,7 +52,7 @@ class Watch:
             self._close_window()
 
     def warnings(self) -> tuple[str, ...]:
-        """End the watch; return what a reader of the numbers must know of the machine."""
+        """End the watch; return warnings about the machine for readers of the numbers."""
         if self._now() - self._since_s >= SHORTEST_S:
             self._close_window()
         found = []

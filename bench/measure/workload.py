@@ -1,4 +1,4 @@
-"""What is run: one model of one size on random windows, in inference or in training."""
+"""Workloads: one model of one size on random windows, in inference or in training."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -61,7 +61,7 @@ class Subject:
 
 @dataclass(frozen=True)
 class Workload:
-    """What is done with how many windows at once."""
+    """A mode, inference or training, and a number of windows at once."""
 
     mode: Mode
     batch: int

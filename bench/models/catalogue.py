@@ -10,6 +10,14 @@ MEDFORMER_PAPER_COMMIT = "446275f"
 MEDFORMER_LATEST_COMMIT = "891f65b"
 MEDMAMBA_REPOSITORY = "miraclehetech/MedMamba"
 MEDMAMBA_COMMIT = "5f13ea1"
+ECG_BENCHMARK = "Strodthoff et al., Deep Learning for ECG Analysis, IEEE JBHI 2021"
+ECG_BENCHMARK_AT = "helme/ecg_ptbxl_benchmarking@ff776de"
+BASELINES = "Wang et al., Time Series Classification from Scratch, IJCNN 2017"
+BASELINES_AT = "cauchyturing/UCR_Time_Series_Classification_Deep_Learning_Baseline"
+
+# The paper's twelve, which `all` stands for; variants of these; networks and classical estimators that the paper
+# leaves out; a user's own.
+Group = Literal["paper", "variant", "beyond", "classical", "own"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,7 +25,7 @@ class ModelEntry:
     """What the registry knows of a model without importing it.
 
     ``settings`` names the file of published hyperparameters. ``overrides`` turn a class into a named variant.
-    ``in_all`` says whether ``--models all`` runs it. ``couples_windows`` says what ties the windows of one forward pass
+    ``group`` says what the model is compared with. ``couples_windows`` says what ties the windows of one forward pass
     together in training, other than batch normalisation: ``draws`` of the model's own that they share, or
     ``statistics`` over all of them. ``path`` is the file of a user's own model, ``distribution`` the installed package
     that offers one; all but the former are found by ``module``.
@@ -32,11 +40,16 @@ class ModelEntry:
     repository: str
     commit: str
     notes: str = ""
-    in_all: bool = True
+    group: Group = "paper"
     couples_windows: Literal["draws", "statistics"] | None = None
     overrides: Mapping[str, Any] = field(default_factory=dict)
     path: Path | None = None
     distribution: str = ""
+
+    @property
+    def in_all(self) -> bool:
+        """Tell whether ``--models all`` runs the model."""
+        return self.group == "paper"
 
     @property
     def is_own(self) -> bool:
@@ -77,8 +90,26 @@ def _medmamba(suffix: str = "", notes: str = "", **overrides: Any) -> ModelEntry
         repository=MEDMAMBA_REPOSITORY,
         commit=MEDMAMBA_COMMIT,
         notes=notes,
-        in_all=not suffix,
+        group="variant" if suffix else "paper",
         overrides=overrides,
+    )
+
+
+def _beyond(class_name: str, family: str, paper: str, source: str, notes: str = "") -> ModelEntry:
+    """Return a baseline that the paper leaves out; ``source`` is a repository, with its commit after an @ if known."""
+    name = class_name.lower()
+    repository, _, commit = source.partition("@")
+    return ModelEntry(
+        name=name,
+        module=f"bench.models.beyond.{name}",
+        class_name=class_name,
+        settings=name,
+        family=family,
+        paper=paper,
+        repository=repository,
+        commit=commit or "-",
+        notes=notes,
+        group="beyond",
     )
 
 
@@ -127,7 +158,31 @@ ENTRIES = [
         repository=MEDFORMER_REPOSITORY,
         commit=MEDFORMER_LATEST_COMMIT,
         notes="the repository's later version, recommended by its authors",
-        in_all=False,
+        group="variant",
         couples_windows="draws",
+    ),
+    _beyond("FCN", "convolution", BASELINES, BASELINES_AT),
+    _beyond("ResNet1d", "convolution", BASELINES, BASELINES_AT),
+    _beyond(
+        "InceptionTime",
+        "convolution",
+        "Ismail Fawaz et al., InceptionTime, DMKD 2020",
+        "hfawaz/InceptionTime@458e5ca",
+        "one network; the published ensemble of five is five seeds",
+    ),
+    _beyond("XResNet1d101", "convolution", ECG_BENCHMARK, ECG_BENCHMARK_AT),
+    _beyond("ModernTCN", "convolution", "Luo & Wang, ModernTCN, ICLR 2024", "luodhhh/ModernTCN@d84ab59"),
+    _beyond(
+        "TCN", "convolution", "Bai et al., Generic Convolutional and Recurrent Networks, 2018", "locuslab/TCN"
+    ),
+    _beyond("BiLSTM", "recurrent", ECG_BENCHMARK, ECG_BENCHMARK_AT),
+    _beyond(
+        "Mamba", "state space", "Gu & Dao, Mamba, 2023", "state-spaces/mamba", "plain blocks on time steps"
+    ),
+    _beyond(
+        "S4D",
+        "state space",
+        "Gu et al., Diagonal State Space Models, NeurIPS 2022",
+        "state-spaces/s4@2ed46fc",
     ),
 ]

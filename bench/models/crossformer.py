@@ -14,11 +14,12 @@ from torch import Tensor, nn
 from bench.errors import UsageError
 from bench.models.layers.attention import Attention, FullAttention
 from bench.models.layers.classifier import Classifier
+from bench.models.layers.dropout import Dropout
 from bench.models.layers.head import HEAD_RENAMES, ChannelHead
 from bench.models.layers.patching import PatchEmbedding, per_channel
-from bench.models.reference import ReferenceNames
+from bench.models.reference_weights import ReferenceNames
 
-REVISION = 1
+REVISION = 2
 
 SEGMENT_LENGTH = 12
 """Steps of a segment; fixed in the published code."""
@@ -61,6 +62,7 @@ class Crossformer(Classifier):
         n_layers: int = 6,
         dropout: float = 0.1,
         factor: int = 1,
+        attention: str = "auto",
     ) -> None:
         super().__init__()
         if n_layers < 1 or factor < 1:
@@ -70,12 +72,12 @@ class Crossformer(Classifier):
         for _ in range(n_layers - 1):
             n_segments.append(-(-n_segments[-1] // 2))
 
-        def attention() -> Attention:
-            return Attention(d_model, n_heads, FullAttention(dropout))
+        def make_attention() -> Attention:
+            return Attention(d_model, n_heads, FullAttention(dropout, attention))
 
         self.merges = nn.ModuleList([nn.Identity(), *(SegmentMerging(d_model) for _ in n_segments[1:])])
         self.layers = nn.ModuleList(
-            TwoStageLayer(attention, torch.randn(n, factor, d_model), d_ff, dropout) for n in n_segments
+            TwoStageLayer(make_attention, torch.randn(n, factor, d_model), d_ff, dropout) for n in n_segments
         )
         self.head = ChannelHead(n_channels, n_segments[-1], d_model, n_classes, dropout)
 
@@ -145,7 +147,7 @@ class TwoStageLayer(nn.Module):
         self.norm2 = nn.LayerNorm(d_model)
         self.norm3 = nn.LayerNorm(d_model)
         self.norm4 = nn.LayerNorm(d_model)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor) -> Tensor:
         """Map ``(batch, n_channels, segments, d_model)`` to the same shape."""

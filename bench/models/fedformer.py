@@ -15,9 +15,9 @@ from bench.models.layers.embedding import SERIES_RENAMES, SeriesEmbedding
 from bench.models.layers.encoder import ENCODER_RENAMES
 from bench.models.layers.head import HEAD_RENAMES, TokenHead
 from bench.models.layers.precision import at_least_float32
-from bench.models.reference import ReferenceNames
+from bench.models.reference_weights import ReferenceNames
 
-REVISION = 1
+REVISION = 2
 
 REFERENCE = ReferenceNames(
     renames={

@@ -14,12 +14,13 @@ from torch import Tensor, nn
 from bench.errors import UsageError
 from bench.models.layers.attention import Attention
 from bench.models.layers.classifier import Classifier
+from bench.models.layers.copying import copied_to
 from bench.models.layers.embedding import SERIES_RENAMES, SeriesEmbedding
 from bench.models.layers.encoder import ENCODER_RENAMES, Encoder
 from bench.models.layers.head import HEAD_RENAMES, TokenHead
-from bench.models.reference import ReferenceNames
+from bench.models.reference_weights import ReferenceNames
 
-REVISION = 1
+REVISION = 2
 
 REFERENCE = ReferenceNames(
     renames={
@@ -82,7 +83,7 @@ class SparseAttention(nn.Module):
         n_times, width = v.shape[2:]
         # With a single step, ln(1) = 0: one active query then gives what none gives.
         n_active = max(1, min(self.factor * math.ceil(math.log(n_times)), n_times))
-        sample = torch.randint(n_times, (n_times, n_active), generator=self.draws).to(q.device)
+        sample = copied_to(q.device, torch.randint(n_times, (n_times, n_active), generator=self.draws))
         active = query_sparsity(q, k, sample).topk(n_active, dim=-1).indices  # (batch, heads, active)
         active = active.unsqueeze(-1).expand(-1, -1, -1, width)
         attended = F.scaled_dot_product_attention(q.gather(2, active), k, v)

@@ -8,11 +8,12 @@ from torch import Tensor, nn
 
 from bench.models.layers.attention import Attention, FullAttention
 from bench.models.layers.classifier import Classifier
+from bench.models.layers.dropout import Dropout
 from bench.models.layers.encoder import ENCODER_RENAMES, Encoder
 from bench.models.layers.head import HEAD_RENAMES, TokenHead
-from bench.models.reference import ReferenceNames
+from bench.models.reference_weights import ReferenceNames
 
-REVISION = 1
+REVISION = 2
 
 REFERENCE = ReferenceNames(
     renames={
@@ -37,11 +38,16 @@ class iTransformer(Classifier):  # noqa: N801 - as published
         n_heads: int = 8,
         n_layers: int = 6,
         dropout: float = 0.1,
+        attention: str = "auto",
     ) -> None:
         super().__init__()
         self.embedding = ChannelEmbedding(n_times, d_model, dropout)
         self.encoder = Encoder(
-            lambda: Attention(d_model, n_heads, FullAttention(dropout)), n_layers, d_model, d_ff, dropout
+            lambda: Attention(d_model, n_heads, FullAttention(dropout, attention)),
+            n_layers,
+            d_model,
+            d_ff,
+            dropout,
         )
         self.head = TokenHead(n_channels, d_model, n_classes, dropout)
 
@@ -52,7 +58,7 @@ class ChannelEmbedding(nn.Module):
     def __init__(self, n_times: int, d_model: int, dropout: float) -> None:
         super().__init__()
         self.series = nn.Linear(n_times, d_model)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor) -> Tensor:
         """Map ``(batch, n_times, n_channels)`` to ``(batch, n_channels, d_model)``."""

@@ -14,9 +14,9 @@ from bench.models.layers.classifier import Classifier
 from bench.models.layers.encoder import Encoder
 from bench.models.layers.granularity import GRANULARITY_RENAMES, Granularities, GranularityAttention
 from bench.models.layers.head import HEAD_RENAMES, TokenHead
-from bench.models.reference import ReferenceNames
+from bench.models.reference_weights import ReferenceNames
 
-REVISION = 1
+REVISION = 2
 
 REFERENCE = ReferenceNames(renames={**GRANULARITY_RENAMES, **HEAD_RENAMES})
 
@@ -39,6 +39,7 @@ class Medformer(Classifier):
         dropout: float = 0.1,
         patch_lengths: Sequence[int] = (2, 4, 8),
         augmentations: Sequence[str] = ("flip", "shuffle", "frequency", "jitter", "mask", "drop"),
+        attention: str = "auto",
     ) -> None:
         super().__init__()
         self.draws = torch.Generator().manual_seed(0)
@@ -46,11 +47,11 @@ class Medformer(Classifier):
         self.embedding = Granularities(n_channels, n_times, d_model, patch_lengths)
         lengths = self.embedding.lengths
 
-        def attention() -> Attention:
-            return Attention(d_model, n_heads, FullAttention(dropout))
+        def make_attention() -> Attention:
+            return Attention(d_model, n_heads, FullAttention(dropout, attention))
 
         self.encoder = Encoder(
-            lambda: GranularityAttention(attention, lengths), n_layers, d_model, d_ff, dropout
+            lambda: GranularityAttention(make_attention, lengths), n_layers, d_model, d_ff, dropout
         )
         self.head = TokenHead(sum(lengths), d_model, n_classes, dropout)
 

@@ -16,9 +16,9 @@ from bench.models.layers.embedding import sinusoidal_table
 from bench.models.layers.encoder import Encoder
 from bench.models.layers.granularity import GRANULARITY_RENAMES, Granularities, GranularityAttention
 from bench.models.layers.head import HEAD_RENAMES, TokenHead
-from bench.models.reference import ReferenceNames
+from bench.models.reference_weights import ReferenceNames
 
-REVISION = 1
+REVISION = 2
 
 REFERENCE = ReferenceNames(
     renames={**GRANULARITY_RENAMES, **HEAD_RENAMES}, unused=(r"enc_embedding\.channel_embedding\.pe",)
@@ -49,6 +49,7 @@ class MedformerLatest(Classifier):
         dropout: float = 0.1,
         patch_lengths: Sequence[int] = (2, 4, 8),
         augmentations: Sequence[str] = ("flip", "frequency", "jitter", "mask", "channel", "drop"),
+        attention: str = "auto",
     ) -> None:
         super().__init__()
         if n_times % 2:
@@ -62,11 +63,11 @@ class MedformerLatest(Classifier):
         self.embedding = Granularities(n_channels, n_times, d_model, patch_lengths)
         lengths = self.embedding.lengths
 
-        def attention() -> Attention:
-            return Attention(d_model, n_heads, FullAttention(dropout))
+        def make_attention() -> Attention:
+            return Attention(d_model, n_heads, FullAttention(dropout, attention))
 
         self.encoder = Encoder(
-            lambda: GranularityAttention(attention, lengths), n_layers, d_model, d_ff, dropout
+            lambda: GranularityAttention(make_attention, lengths), n_layers, d_model, d_ff, dropout
         )
         self.head = TokenHead(len(lengths), d_model, n_classes, dropout)
 

@@ -12,11 +12,12 @@ from einops import rearrange
 from torch import Tensor, nn
 
 from bench.errors import UsageError
-from bench.models.layers.mamba import Mamba, MambaSettings, Merge
-from bench.models.reference import ReferenceNames
+from bench.models.layers.dropout import Dropout
+from bench.models.layers.mamba_block import Mamba, MambaSettings, Merge
+from bench.models.reference_weights import ReferenceNames
 from bench.scan import choose_backend
 
-REVISION = 1
+REVISION = 2
 
 _BLOCK = r"scale_layers\.(\d+)\.(\d+)\."
 _OUR_BLOCK = r"scales.\1.blocks.\2."
@@ -69,7 +70,7 @@ class MedMamba(nn.Module):
     channel_mixing
         Mix the channels of each step before anything else.
     bidirectional, merge, expand, d_state, scan
-        See :class:`bench.models.layers.mamba.MambaSettings`.
+        See :class:`bench.models.layers.mamba_block.MambaSettings`.
     """
 
     def __init__(
@@ -167,7 +168,7 @@ class ChannelMixing(nn.Module):
         self.norm = nn.LayerNorm(n_channels)
         self.up = nn.Linear(n_channels, 2 * n_channels)
         self.down = nn.Linear(2 * n_channels, n_channels)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor) -> Tensor:
         """Map ``(batch, n_times, n_channels)`` to the same shape."""
@@ -189,7 +190,7 @@ class Scale(nn.Module):
         super().__init__()
         self.embedding = embedding
         self.position = nn.Parameter(nn.init.normal_(torch.empty(1, n_tokens, d_model), std=0.02))
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.blocks = nn.Sequential(*blocks)
         self.norm = nn.LayerNorm(d_model)
         self.pool = AttentivePooling(d_model)
@@ -256,7 +257,7 @@ class GatedFeedForward(nn.Module):
         super().__init__()
         self.gate_up = nn.Linear(d_model, 2 * 4 * d_model, bias=False)
         self.down = nn.Linear(4 * d_model, d_model, bias=False)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor) -> Tensor:
         """Map ``(..., d_model)`` to the same shape."""
@@ -285,7 +286,7 @@ class Fusion(nn.Module):
         super().__init__()
         self.norm = nn.LayerNorm(d_joined)
         self.linear = nn.Linear(d_joined, d_model)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, joined: Tensor) -> Tensor:
         """Map ``(batch, scales * d_model)`` to ``(batch, d_model)``."""

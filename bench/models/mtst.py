@@ -15,9 +15,9 @@ from bench.models.layers.classifier import Classifier
 from bench.models.layers.encoder import ENCODER_RENAMES, Encoder
 from bench.models.layers.head import HEAD_RENAMES, ChannelHead
 from bench.models.layers.patching import PatchEmbedding, per_channel
-from bench.models.reference import ReferenceNames
+from bench.models.reference_weights import ReferenceNames
 
-REVISION = 1
+REVISION = 2
 
 REFERENCE = ReferenceNames(
     renames={
@@ -43,6 +43,7 @@ class MTST(Classifier):
         n_layers: int = 6,
         dropout: float = 0.1,
         patch_lengths: Sequence[int] = (8, 32, 96),
+        attention: str = "auto",
     ) -> None:
         super().__init__()
         if not patch_lengths:
@@ -54,7 +55,11 @@ class MTST(Classifier):
         self.embeddings = nn.ModuleList(embeddings)
         self.encoders = nn.ModuleList(
             Encoder(
-                lambda: Attention(d_model, n_heads, FullAttention(dropout)), n_layers, d_model, d_ff, dropout
+                lambda: Attention(d_model, n_heads, FullAttention(dropout, attention)),
+                n_layers,
+                d_model,
+                d_ff,
+                dropout,
             )
             for _ in patch_lengths
         )

@@ -10,14 +10,14 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from bench.models.layers.attention import Attention, attend
+from bench.models.layers.attention import Attention, FullAttention, attend
 from bench.models.layers.classifier import Classifier
 from bench.models.layers.embedding import SERIES_RENAMES, SeriesEmbedding
 from bench.models.layers.encoder import ENCODER_RENAMES, Encoder
 from bench.models.layers.head import HEAD_RENAMES, TokenHead
-from bench.models.reference import ReferenceNames
+from bench.models.reference_weights import ReferenceNames
 
-REVISION = 1
+REVISION = 2
 
 REFERENCE = ReferenceNames(
     renames={
@@ -48,13 +48,14 @@ class Nonformer(Classifier):
         n_layers: int = 6,
         dropout: float = 0.1,
         projector_sizes: Sequence[int] = (128, 128),
+        attention: str = "auto",
     ) -> None:
         super().__init__()
         self.tau_learner = Projector(n_channels, n_times, projector_sizes, 1)
         self.delta_learner = Projector(n_channels, n_times, projector_sizes, n_times)
         self.embedding = SeriesEmbedding(n_channels, n_times, d_model, dropout)
         self.encoder = Encoder(
-            lambda: Attention(d_model, n_heads, DestationaryAttention(dropout)),
+            lambda: Attention(d_model, n_heads, DestationaryAttention(dropout, attention)),
             n_layers,
             d_model,
             d_ff,
@@ -98,18 +99,16 @@ class Projector(nn.Module):
         return self.backbone(torch.cat([summary, statistic], dim=1).flatten(1))
 
 
-class DestationaryAttention(nn.Module):
+class DestationaryAttention(FullAttention):
     """Attention with the logits ``(tau q k + delta) / sqrt(width)``.
 
     The shift rides along as one more feature, ``[tau q, 1] [k, delta]``, so that the shared attention, fused or
     sliced, serves as it is.
     """
 
-    def __init__(self, dropout: float) -> None:
-        super().__init__()
-        self.dropout = dropout
-
-    def forward(self, q: Tensor, k: Tensor, v: Tensor, tau: Tensor, delta: Tensor) -> Tensor:
+    def forward(  # pyright: ignore[reportIncompatibleMethodOverride] - the factors are this one's context
+        self, q: Tensor, k: Tensor, v: Tensor, tau: Tensor, delta: Tensor
+    ) -> Tensor:
         """Map three times ``(batch, heads, n_times, width)`` to the same shape."""
         one = torch.ones_like(q[..., :1])
         shift = delta[:, None, :, None].to(k.dtype).expand_as(one)
@@ -119,5 +118,6 @@ class DestationaryAttention(nn.Module):
             torch.cat([k, shift], dim=-1),
             v,
             dropout=self.dropout if self.training else 0.0,
+            backend=self.backend,
             scale=q.shape[-1] ** -0.5,
         )

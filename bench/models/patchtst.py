@@ -11,9 +11,9 @@ from bench.models.layers.classifier import Classifier
 from bench.models.layers.encoder import ENCODER_RENAMES, Encoder
 from bench.models.layers.head import HEAD_RENAMES, ChannelHead
 from bench.models.layers.patching import PatchEmbedding, per_channel
-from bench.models.reference import ReferenceNames
+from bench.models.reference_weights import ReferenceNames
 
-REVISION = 1
+REVISION = 2
 
 REFERENCE = ReferenceNames(
     renames={
@@ -40,13 +40,18 @@ class PatchTST(Classifier):
         dropout: float = 0.1,
         patch_len: int = 16,
         stride: int = 8,
+        attention: str = "auto",
     ) -> None:
         super().__init__()
         self.embedding = PatchEmbedding(
             n_times, d_model, dropout, patch_len=patch_len, stride=stride, padding=stride
         )
         self.encoder = Encoder(
-            lambda: Attention(d_model, n_heads, FullAttention(dropout)), n_layers, d_model, d_ff, dropout
+            lambda: Attention(d_model, n_heads, FullAttention(dropout, attention)),
+            n_layers,
+            d_model,
+            d_ff,
+            dropout,
         )
         self.head = ChannelHead(n_channels, self.embedding.n_patches, d_model, n_classes, dropout)
 

@@ -14,13 +14,14 @@ from torch import Tensor, nn
 
 from bench.errors import UsageError
 from bench.models.layers.classifier import Classifier
+from bench.models.layers.copying import copied_to
 from bench.models.layers.embedding import SERIES_RENAMES, SeriesEmbedding
 from bench.models.layers.encoder import ENCODER_RENAMES, Encoder
 from bench.models.layers.head import HEAD_RENAMES, TokenHead
 from bench.models.layers.precision import at_least_float32
-from bench.models.reference import ReferenceNames
+from bench.models.reference_weights import ReferenceNames
 
-REVISION = 1
+REVISION = 2
 
 BUCKET_SIZE = 4
 N_HASHES = 4
@@ -118,7 +119,7 @@ class DrawnHashAttention(LSHAttention):
         """
         vecs = at_least_float32(vecs)
         drawn = torch.randn((1, vecs.shape[-1], self.n_hashes, n_buckets // 2), generator=self.draws)
-        rotations = drawn.to(vecs).squeeze(0)
+        rotations = copied_to(vecs.device, drawn.to(vecs.dtype)).squeeze(0)
         rows = max(1, self.MAX_PRODUCTS // (vecs.shape[1] * self.n_hashes * n_buckets // 2))
         with torch.autocast(vecs.device.type, enabled=False):
             buckets = torch.cat([nearest(part, rotations) for part in vecs.split(rows)])

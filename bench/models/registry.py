@@ -65,7 +65,7 @@ def _own(
         paper="-",
         repository=str(path or distribution),
         commit="-",
-        in_all=False,
+        group="own",
         path=path,
         distribution=distribution,
     )
@@ -157,7 +157,7 @@ def load_reference_weights(model: "nn.Module", state_dict: "Mapping[str, torch.T
     UsageError
         The model's file defines no ``REFERENCE`` names.
     """
-    from bench.models import reference
+    from bench.models import reference_weights as reference
 
     names_of = getattr(importlib.import_module(type(model).__module__), "REFERENCE", None)
     if names_of is None:

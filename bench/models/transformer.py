@@ -9,9 +9,9 @@ from bench.models.layers.classifier import Classifier
 from bench.models.layers.embedding import SERIES_RENAMES, SeriesEmbedding
 from bench.models.layers.encoder import ENCODER_RENAMES, Encoder
 from bench.models.layers.head import HEAD_RENAMES, TokenHead
-from bench.models.reference import ReferenceNames
+from bench.models.reference_weights import ReferenceNames
 
-REVISION = 1
+REVISION = 2
 
 REFERENCE = ReferenceNames(
     renames={
@@ -36,10 +36,15 @@ class Transformer(Classifier):
         n_heads: int = 8,
         n_layers: int = 6,
         dropout: float = 0.1,
+        attention: str = "auto",
     ) -> None:
         super().__init__()
         self.embedding = SeriesEmbedding(n_channels, n_times, d_model, dropout)
         self.encoder = Encoder(
-            lambda: Attention(d_model, n_heads, FullAttention(dropout)), n_layers, d_model, d_ff, dropout
+            lambda: Attention(d_model, n_heads, FullAttention(dropout, attention)),
+            n_layers,
+            d_model,
+            d_ff,
+            dropout,
         )
         self.head = TokenHead(n_times, d_model, n_classes, dropout)

@@ -17,11 +17,11 @@ from bench.paper.published import PublishedScore
 HALF_DIGIT = 0.005
 """Half of the last digit of a score printed with two decimals."""
 
-_FUZZ = 1e-9  # binary fractions: 0.015 may come out as 0.01500000000000341
+_FUZZ = 1e-9  # for binary rounding: 0.015 may come out as 0.01500000000000341
 
 
 class Verdict(StrEnum):
-    """What can be said of a claim."""
+    """The possible verdicts on a claim."""
 
     REPRODUCED = "reproduced"
     WITHIN_BOUNDS = "within bounds"
@@ -34,7 +34,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Finding:
-    """Whether a claim holds, by which numbers, and the verdict that its failure means."""
+    """Whether a claim holds, the numbers that show it, and the verdict if it fails."""
 
     holds: bool
     evidence: str
@@ -55,7 +55,7 @@ def best_in_rows(datasets: Sequence[str], metrics: Sequence[str] = published.MET
 
 
 def strongest_baseline(dataset: str, metric: str, value: float, model: str | None = None) -> Finding:
-    """Test that the highest baseline of a row has the value, and is the model if one is named, that the text has."""
+    """Test that the highest baseline of a row has the stated value and, if the text names a model, is that model."""
     rival = strongest_rival(dataset, metric)
     named_right = model in (None, rival.model)
     stated = f"{value:.2f}" if model is None else f"{model}'s {value:.2f}"
@@ -141,7 +141,7 @@ def loses(variant: str, metric: str, mean: float, loss: float) -> Finding:
 
 
 def full_model_best(variants: Sequence[str]) -> Finding:
-    """Test that the full model is above each reduced one in each metric; the smallest loss is told."""
+    """Test that the full model is above each reduced model in each metric; reports the smallest loss."""
     losses = {
         (variant, metric): _ablated("medmamba", metric) - _ablated(variant, metric)
         for variant in variants
@@ -224,15 +224,17 @@ def configuration(shared: Sequence[str], adapted: Sequence[str]) -> Finding:
 def product(factors: Sequence[float], result: float) -> Finding:
     """Test that the factors multiply to the result."""
     found = math.prod(factors)
-    shown = " x ".join(f"{factor:g}" for factor in factors)
-    return Finding(math.isclose(found, result), f"{shown} = {found:g}, stated {result:g}", Verdict.IMPOSSIBLE)
+    numbers = " x ".join(f"{factor:g}" for factor in factors)
+    return Finding(
+        math.isclose(found, result), f"{numbers} = {found:g}, stated {result:g}", Verdict.IMPOSSIBLE
+    )
 
 
 def total(parts: Sequence[float], whole: float) -> Finding:
     """Test that the parts add up to the whole."""
-    shown = " + ".join(f"{part:g}" for part in parts)
+    numbers = " + ".join(f"{part:g}" for part in parts)
     return Finding(
-        math.isclose(sum(parts), whole), f"{shown} = {sum(parts):g}, stated {whole:g}", Verdict.IMPOSSIBLE
+        math.isclose(sum(parts), whole), f"{numbers} = {sum(parts):g}, stated {whole:g}", Verdict.IMPOSSIBLE
     )
 
 
@@ -240,8 +242,8 @@ def whole_trials(n_windows: int, trial: int, window: int, step: int) -> Finding:
     """Test that the windows fill a whole number of trials, each cut into the same number of windows."""
     per_trial = (trial - window) // step + 1
     n_trials, rest = divmod(n_windows, per_trial)
-    shown = f"{per_trial} windows a trial, {n_trials} trials and {rest} windows over"
-    return Finding(rest == 0, shown, Verdict.IMPOSSIBLE)
+    numbers = f"{per_trial} windows a trial, {n_trials} trials and {rest} windows over"
+    return Finding(rest == 0, numbers, Verdict.IMPOSSIBLE)
 
 
 def token_counts(n_times: int, strides: Sequence[int], counts: Sequence[int]) -> Finding:
@@ -277,19 +279,19 @@ def beats_single_scale(strides: Sequence[int]) -> Finding:
 def token_bound(n_times: int, strides: Sequence[int], slack: int) -> Finding:
     """Test that no stride s gives more tokens than L / s plus the slack."""
     above = [stride for stride in strides if _n_tokens(n_times, stride) > n_times / stride + slack]
-    shown = f"exceeded at strides {above}" if above else f"holds at strides {list(strides)}"
-    return Finding(not above, shown, Verdict.IMPOSSIBLE)
+    numbers = f"exceeded at strides {above}" if above else f"holds at strides {list(strides)}"
+    return Finding(not above, numbers, Verdict.IMPOSSIBLE)
 
 
 def named(stated: int, names: Sequence[str]) -> Finding:
-    """Test that as many things are named as are stated."""
+    """Test that the number of named things is the stated number."""
     return Finding(len(names) == stated, f"{len(names)} are named: {', '.join(names)}; stated {stated}")
 
 
 def descending(values: Sequence[float]) -> Finding:
     """Test that the values fall in the given order."""
-    shown = " > ".join(f"{value:g}" for value in values)
-    return Finding(list(values) == sorted(values, reverse=True), f"printed: {shown}")
+    numbers = " > ".join(f"{value:g}" for value in values)
+    return Finding(list(values) == sorted(values, reverse=True), f"printed: {numbers}")
 
 
 CHECKS: dict[str, Callable[..., Finding]] = {

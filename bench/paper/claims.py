@@ -1,11 +1,11 @@
-"""The claims ledger: what the paper says, what would test it, and the verdict computed so far.
+"""The claims ledger: the paper's claims, their tests, and the verdicts computed so far.
 
 `claims.toml` holds the claims of the text, the figures and the captions; every printed cell of a table is a
 claim too and is made here from `published.py`. A verdict is never stored. `judge` asks, in this order:
 
 1. the paper's own numbers (`claim_checks.py`): a claim that they refute needs no experiment;
 2. a judge of records, if the caller has one for what the claim needs;
-3. else it says that records are needed, or why none can be had.
+3. else the verdict is that records are needed, or the reason why they cannot be made.
 """
 
 import tomllib
@@ -25,7 +25,7 @@ class Claim:
     """One claim of the paper, paraphrased.
 
     `check` names a function of `claim_checks.py` and holds its arguments; `about` holds the names and numbers
-    that a judge of records compares; `command` is set where it is narrower than the command of `needs`.
+    that a judge of records compares; `command` is set if it is narrower than the command of `needs`.
     """
 
     id: str
@@ -41,7 +41,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Need:
-    """What can decide a claim: the command that makes it, or why it cannot be had."""
+    """The records that can decide a claim: the command that makes them, or why they cannot be made."""
 
     command: str
     unobtainable: str = ""
@@ -77,7 +77,7 @@ _HYPERPARAMETERS = (
 _IN_CODE = ("ffn_expansion",)
 
 RecordJudge = Callable[[Claim], Ruling | None]
-"""Rules on a claim from records; None where the records at hand do not decide it."""
+"""Rules on a claim from records; returns None if they do not decide it."""
 
 
 def ledger(judges: Mapping[str, RecordJudge] | None = None) -> tuple[Entry, ...]:
@@ -118,7 +118,7 @@ def judge(claim: Claim, records: RecordJudge | None = None) -> Ruling:
 
 @cache
 def needs() -> dict[str, Need]:
-    """Return what can decide a claim, by the key that claims use."""
+    """Return every `Need` by the key that claims use."""
     return {name: Need(**need) for name, need in _ledger_file()["needs"].items()}
 
 
@@ -273,5 +273,5 @@ def _configuration_claims() -> Iterable[Claim]:
 
 @cache
 def _ledger_file() -> dict[str, Any]:
-    """Return the parsed ledger; a malformed one is a defect of the package."""
+    """Return the parsed ledger; a malformed file is a defect of the package."""
     return tomllib.loads((files("bench.paper") / "claims.toml").read_text(encoding="utf-8"))

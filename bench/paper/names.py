@@ -1,4 +1,4 @@
-"""How the paper calls and orders models and datasets, and by what protocol its results come about."""
+"""The paper's names and order of models and datasets, and the recipe of its results."""
 
 from collections.abc import Iterable
 
@@ -28,12 +28,12 @@ def ablation_variants() -> tuple[str, ...]:
 
 
 def is_of_paper(recipe: str, dataset: str) -> bool:
-    """Tell whether the paper has results of a dataset under the recipe, so that its models are missed where absent."""
-    return recipe == PAPER_RECIPE and any(one.dataset == dataset for one in published.dataset_summary())
+    """Tell whether the paper has results on a dataset under the recipe, so that absent models count as missing."""
+    return recipe == PAPER_RECIPE and any(row.dataset == dataset for row in published.dataset_summary())
 
 
 def short_name(dataset: str) -> str:
-    """Return how tables call a dataset; one that is not of the paper keeps its own name."""
+    """Return the name of a dataset in tables; a dataset unknown to the paper keeps its own name."""
     return _SHORT_NAMES.get(dataset, dataset)
 
 

@@ -3,7 +3,7 @@
 Source: He et al., MedMamba: Recasting Mamba for Medical Time Series Classification; transcribed from the
 LaTeX source of its tables and of its efficiency section, in the paper's own units (scores in percent) and
 with its own roundings. `place` is the label of the table or section. These numbers are quoted, never
-measured here: whoever shows them beside ours has to mark them as published.
+measured here: code that shows them beside ours must mark them as published.
 """
 
 import csv
@@ -22,7 +22,7 @@ ABLATION_DATASET = "adftd"
 class PublishedScore:
     """One cell of the two main tables: mean and standard deviation over seeds 41-45, in percent.
 
-    `bold` tells whether the paper marks the cell as the best of its row.
+    `bold`: whether the paper marks the cell as the best of its row.
     """
 
     dataset: str
@@ -62,7 +62,7 @@ class PublishedCentralization:
 
 @dataclass(frozen=True)
 class PublishedDataset:
-    """One row of the dataset summary; a window is what the paper calls a sample."""
+    """One row of the dataset summary; the paper calls a window a sample."""
 
     dataset: str
     n_subjects: int

@@ -1,6 +1,6 @@
 """Remarks of fact on the published numbers, for the footnotes of the tables that show them.
 
-Source: the published tables (`published.py`) alone. All remarks are computed; none says why a number is so.
+Source: the published tables (`published.py`) alone. All remarks are computed; none explains a number.
 """
 
 from bench.paper import published
@@ -9,7 +9,7 @@ from bench.paper.published import PublishedScore
 
 
 def remarks(dataset: str, model: str, metric: str) -> tuple[str, ...]:
-    """Return what is odd about one published cell, as sentences; empty for most cells and for unprinted ones."""
+    """Return the oddities of one published score, as sentences; none for most scores and for unprinted ones."""
     score = published.lookup(dataset, model, metric)
     if score is None:
         return ()
@@ -47,7 +47,7 @@ def _not_best(score: PublishedScore) -> str:
 
 
 def _wrong_mark(score: PublishedScore) -> str:
-    """Remark on a mark for the best of the row that the row's numbers contradict, either way."""
+    """Remark on a best-of-row mark that the row's numbers contradict, present or absent."""
     row = (published.lookup(score.dataset, model, score.metric) for model in published.models())
     best = max(cell.mean for cell in row if cell is not None)
     if score.bold == (score.mean == best):

@@ -1,9 +1,9 @@
-"""How a measured score rules on a stated one.
+"""The rules that turn a measured score and a stated score into a verdict.
 
 A number is reproduced when the measured mean is at most one published standard deviation away (plus half a
 printed digit), within bounds at two, contradicted beyond. An effect (a loss, a lead, a change) is contradicted when
 it is measured as zero or of the other sign, whatever its distance; one of the same sign goes by its own deviation over
-seeds. A comparison is reproduced when every measured mean compares as claimed. Records that are not the paper's
+seeds. A comparison is reproduced when all measured means are ordered as claimed. Records that are not the paper's
 data, split, recipe, settings and seeds decide nothing; the evidence then says what was measured and why it is void.
 """
 
@@ -12,17 +12,17 @@ from bench.paper.claims import Ruling
 
 
 def void_ruling(evidence: str, reason: str) -> Ruling:
-    """Tell numbers that decide nothing, and why."""
+    """Return a ruling without a verdict: the numbers, and why they decide nothing."""
     return Ruling(Verdict.NEEDS_RECORDS, f"{evidence}, which decides nothing: {reason}")
 
 
 def unless_void(ruling: Ruling | None, reason: str) -> Ruling | None:
-    """Return a ruling where no reason speaks against its records; an empty reason does not."""
+    """Return a ruling, or a void ruling if the reason against its records is not empty."""
     return void_ruling(ruling.evidence, reason) if ruling and reason else ruling
 
 
 def by_distance(off: float, near: float, far: float) -> Verdict:
-    """Return reproduced up to the near distance, within bounds up to the far one, else contradicted."""
+    """Return "reproduced" up to the near distance, "within bounds" up to the far distance, else "contradicted"."""
     if off <= near:
         return Verdict.REPRODUCED
     return Verdict.WITHIN_BOUNDS if off <= far else Verdict.CONTRADICTED
@@ -46,7 +46,7 @@ def effect_ruling(found: float, stated: float, std: float, half_digit: float = H
     found
         Measured mean over seeds, in the unit of ``stated``.
     stated
-        What the paper says; not zero.
+        The paper's number; not zero.
     std
         Sample deviation over seeds of the measured effect itself: of differences paired by seed, of changes.
     half_digit

@@ -16,7 +16,7 @@ Revisions = dict[Literal["model", "trainer"], int | str]
 
 @dataclass(frozen=True, kw_only=True)
 class CellData:
-    """The data of a cell: who is in which part, and what its record says of it."""
+    """The data of a cell: the subjects of each part, and the description for its record."""
 
     split: Split
     description: DataDescription
@@ -35,7 +35,7 @@ class Cell:
 
     @classmethod
     def of(cls, settings: CellSettings, data: CellData) -> "Cell":
-        """Return the cell as the code of this moment computes it."""
+        """Return the cell with the current revisions of the code."""
         return cls(settings=settings, data=data, revisions=current_revisions(settings.model))
 
     @property
@@ -45,14 +45,14 @@ class Cell:
 
     @property
     def label(self) -> str:
-        """How messages call the cell."""
+        """The cell's name in messages."""
         return f"{self.settings.model} / {self.settings.dataset} / seed {self.settings.seed}"
 
     def key_parts(self) -> dict[str, Any]:
-        """Return everything that the key is made of.
+        """Return everything that enters the key.
 
-        A micro-batch is part of it for every model, since dropout draws anew in each forward pass; one that is no
-        smaller than the batch is none. How a split came about is left out because its three lists say it all.
+        A micro-batch enters it for every model, since dropout draws anew in each forward pass; a micro-batch that is no
+        smaller than the batch counts as none. The split enters by its three lists of subjects, not by its origin.
         """
         settings = self.settings
         training = settings.training.model_dump()
@@ -81,7 +81,7 @@ class Cell:
 
 
 def current_revisions(model: str) -> Revisions:
-    """Return the revisions of the code that computes a result."""
+    """Return the revisions of the code that computes a cell's result."""
     return {"model": models.revision(model), "trainer": TRAINER_REVISION}
 
 
@@ -93,5 +93,5 @@ def cell_name(settings: CellSettings) -> CellName:
 
 
 def canonical_json(value: Any) -> str:
-    """Return the one JSON text of a value: sorted keys, no blanks, so that equal values hash alike."""
+    """Return the canonical JSON of a value: sorted keys, no blanks, so that equal values have equal hashes."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)

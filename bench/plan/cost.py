@@ -1,4 +1,4 @@
-"""What a cell will cost in time and memory: from records of its like, or from a short trial. Free of torch."""
+"""Predicted time and memory of a cell: from records of similar cells, or from a short trial. Free of torch."""
 
 import json
 from collections import Counter, defaultdict
@@ -10,13 +10,13 @@ from statistics import mean
 from bench.plan.grid import PlannedCell
 from bench.results.record import Record
 
-# How far off a prediction may well be beyond what the measurements themselves vary.
+# Relative error of a prediction beyond the variation of its measurements.
 DOUBT_OF_RECORDS, DOUBT_OF_TRIALS, DOUBT_OF_SCALING = 0.1, 0.25, 0.25
 
 
 @dataclass(frozen=True, kw_only=True)
 class Trial:
-    """Parts of a cell's cost as a short trial on this device measured them; times in seconds.
+    """Parts of a cell's cost, measured by a short trial on this device; times in seconds.
 
     ``train_window_s`` and ``eval_window_s`` are of one window, each measured several times; ``n_windows`` is how many
     windows a trial step had, which may be fewer than the recipe's batch.
@@ -37,7 +37,7 @@ class Trial:
 
 @dataclass(frozen=True, kw_only=True)
 class Cost:
-    """Predicted cost of one cell. ``doubt`` is how far off it may be, as a part of it; ``source`` says what it is from.
+    """Predicted cost of one cell. ``doubt`` is its relative error; ``source`` names what it is predicted from.
 
     ``at_most`` marks a training that may stop early.
     """
@@ -51,7 +51,7 @@ class Cost:
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """Where cells run, as far as their cost depends on it."""
+    """The machine and threads of cells, as far as their cost depends on them."""
 
     device: str
     device_name: str
@@ -59,7 +59,7 @@ class Place:
 
 
 def same_but_seed(planned: PlannedCell) -> str:
-    """Return the same text for cells that differ by their seed only; they have the same data."""
+    """Return a text that is equal for cells that differ by their seed only."""
     data = None if planned.cell is None else planned.cell.data.description.fingerprint
     return _same_but_seed(planned.settings.model_dump(mode="json"), data)
 
@@ -71,13 +71,13 @@ def _same_but_seed(settings: Mapping[str, object], fingerprint: str | None) -> s
 
 
 def place_of(record: Record) -> Place:
-    """Return where a record's cell ran."""
+    """Return the place of a record's cell."""
     environment = record.environment
     return Place(device=environment.device, device_name=environment.device_name, threads=environment.threads)
 
 
 def commonest_place(records: Sequence[Record]) -> Place | None:
-    """Return where most finished cells ran; None without any."""
+    """Return the place of most finished cells; None without any."""
     places = Counter(place_of(record) for record in records if record.is_done)
     return places.most_common(1)[0][0] if places else None
 
@@ -85,14 +85,14 @@ def commonest_place(records: Sequence[Record]) -> Place | None:
 def costs_from_records(records: Sequence[Record], place: Place) -> dict[str, Cost]:
     """Return the cost of cells by their `same_but_seed`, from finished cells of the same place.
 
-    One that lacked memory and was trained by smaller steps tells nothing of those that do not.
+    Cells that lacked memory and were trained in smaller micro-batches are left out, since others take other time.
     """
     alike: dict[str, list[Record]] = defaultdict(list)
     for record in records:
         whole = record.micro_batch_size_used == record.settings["training"]["micro_batch_size"]
         if record.is_done and whole and place_of(record) == place:
             alike[_same_but_seed(record.settings, record.data.fingerprint)].append(record)
-    return {name: _cost_of(some) for name, some in alike.items()}
+    return {name: _cost_of(members) for name, members in alike.items()}
 
 
 def _cost_of(records: Sequence[Record]) -> Cost:
@@ -108,7 +108,7 @@ def _cost_of(records: Sequence[Record]) -> Cost:
 
 
 def cost_from_trial(planned: PlannedCell, trial: Trial) -> Cost:
-    """Return the cost of a cell whose data is prepared, from a trial of a cell that differs by its seed only."""
+    """Return the cost of a cell with prepared data, from a trial of a cell that differs by its seed only."""
     assert planned.cell is not None, "the cell's data is not prepared"
     training, data = planned.settings.training, planned.cell.data.description
     n_val, n_test = data.parts["validation"].n_windows, data.parts["test"].n_windows
@@ -130,14 +130,14 @@ def cost_from_trial(planned: PlannedCell, trial: Trial) -> Cost:
 
 
 def describe_cost(cost: Cost) -> str:
-    """Return a cell's cost as people say it, with how sure it is and what it is from."""
+    """Return a cell's cost as text, with its uncertainty and source."""
     bound = "at most " if cost.at_most else ""
     memory = "" if cost.memory_bytes is None else f"{cost.memory_bytes / 2**30:.1f} GiB, "
     return f"{bound}{duration(cost.seconds)}, {memory}give or take {100 * cost.doubt:.0f} % ({cost.source})"
 
 
 def describe_total(costs: Sequence[Cost | None], n_workers: int) -> list[str]:
-    """Return what the cells to train take together, and how many have no known cost."""
+    """Return the total cost of the cells to train as text, and the number of cells of unknown cost."""
     known = [cost for cost in costs if cost is not None]
     seconds = [cost.seconds for cost in known]
     wall = wall_time_s(seconds, n_workers)
@@ -156,7 +156,7 @@ def describe_total(costs: Sequence[Cost | None], n_workers: int) -> list[str]:
 
 
 def duration(seconds: float) -> str:
-    """Return a time as people say it."""
+    """Return a time as text, such as ``3 min``."""
     if seconds < 120:
         return f"{seconds:.1f} s"
     minutes = seconds / 60
@@ -164,7 +164,7 @@ def duration(seconds: float) -> str:
 
 
 def wall_time_s(seconds: Sequence[float], n_workers: int) -> float:
-    """Return how long workers take for cells that each takes in turn."""
+    """Return the wall time of several workers that take cells from one queue, in seconds."""
     ends: list[float] = [0.0] * n_workers
     for cell_s in seconds:
         heappush(ends, heappop(ends) + cell_s)

@@ -1,4 +1,4 @@
-"""The data of cells, from what is prepared: nothing is read but manifests."""
+"""The data of cells, from the manifests of prepared datasets alone."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -62,17 +62,17 @@ def _counts(subjects: Sequence[SubjectSummary], names: tuple[str, ...]) -> Split
 def check_all(
     names: Sequence[str], root: Path, *, skip_missing: bool
 ) -> tuple[dict[str, Manifest | None], list[str]]:
-    """Look at every dataset before anything is trained.
+    """Check every dataset before anything is trained.
 
     Returns
     -------
     manifests, problems
-        What is prepared of each usable dataset (None: not yet); one line for each dataset that is skipped.
+        The manifest of each usable dataset (None: not prepared yet); one line for each skipped dataset.
 
     Raises
     ------
     DataError
-        A dataset is missing or unusable and is not to be skipped, or none is left; every one is named.
+        A dataset is missing or unusable and must not be skipped, or none is left; all of them are named.
     """
     manifests: dict[str, Manifest | None] = {}
     problems: list[str] = []
@@ -88,6 +88,6 @@ def check_all(
 
 
 def check_simulated(names: Sequence[str]) -> dict[str, Manifest | None]:
-    """Look at the demo's cohorts; None stands for one that is yet to be simulated or prepared."""
+    """Check the demo's cohorts; None stands for a cohort that is not simulated or prepared yet."""
     root = demo_root()
     return {name: datasets.find_prepared(name, root) if (root / name).exists() else None for name in names}

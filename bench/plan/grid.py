@@ -1,4 +1,4 @@
-"""The grid: the product of models, datasets and seeds, and what is done of it."""
+"""The grid: the product of models, datasets and seeds, with the status of each cell."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from bench.datasets.cache.manifest import Manifest
-from bench.plan.ablation import DATASET, ablation_variants
+from bench.plan.ablation_variants import DATASET, ablation_variants
 from bench.plan.cell import Cell, cell_name
 from bench.plan.data import cell_data
 from bench.results.record import Record
@@ -20,7 +20,7 @@ Status = Literal["done", "to do", "failed", "not prepared"]
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What the user asked for; ``ablation`` adds the variants of MedMamba on ADFTD where both are in the grid."""
+    """The cells asked for; ``ablation`` adds the variants of MedMamba on ADFTD if the grid has both."""
 
     models: Sequence[str]
     datasets: Sequence[str]
@@ -53,9 +53,9 @@ class Request:
 
 @dataclass(frozen=True)
 class PlannedCell:
-    """A cell of the grid as records and prepared data show it; ``cell`` is None until its data is prepared.
+    """A cell of the grid with its status; ``cell`` is None until its data is prepared.
 
-    The record may be of another recipe whose cell has the same key.
+    The record may belong to another recipe whose cell has the same key.
     """
 
     settings: CellSettings
@@ -72,7 +72,7 @@ def plan(request: Request, manifests: Mapping[str, Manifest | None], out: Path) 
     request
         The grid.
     manifests
-        What is prepared of each dataset; None where it is not prepared yet.
+        The manifest of each dataset; None if it is not prepared yet.
     out
         The results folder.
 
@@ -87,7 +87,7 @@ def plan(request: Request, manifests: Mapping[str, Manifest | None], out: Path) 
 
 
 def to_train(cells: Sequence[PlannedCell], *, retry_failed: bool) -> list[PlannedCell]:
-    """Return the cells without a record, and those whose record says they failed if asked."""
+    """Return the cells without a record and, if asked, the failed ones."""
     return [
         planned
         for planned in cells
@@ -96,7 +96,7 @@ def to_train(cells: Sequence[PlannedCell], *, retry_failed: bool) -> list[Planne
 
 
 def counts(cells: Sequence[PlannedCell]) -> str:
-    """Return how many cells there are, and how many of each status."""
+    """Return the number of cells, and the number of each status."""
     by_status = Counter(planned.status for planned in cells)
     return f"{len(cells)} cells: " + ", ".join(f"{n} {status}" for status, n in by_status.items())
 

@@ -25,7 +25,7 @@ class PlannedName(BaseModel):
 
 
 def write_planned(out: Path, cells: Sequence[PlannedCell], *, beside: Sequence[PlannedName] = ()) -> None:
-    """Write down what a run is about to do, ``beside`` what another one is doing.
+    """Write the list of a run's cells, after the cells ``beside`` of another run that is still going on.
 
     Raises
     ------
@@ -49,7 +49,7 @@ def write_planned(out: Path, cells: Sequence[PlannedCell], *, beside: Sequence[P
 
 
 def read_planned(out: Path) -> list[PlannedName]:
-    """Return the cells that the last run asked for; none where there was no run.
+    """Return the cells that the last run asked for; none if there was no run.
 
     Raises
     ------

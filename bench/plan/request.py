@@ -14,14 +14,14 @@ from bench.settings.tables import recipe
 
 
 class Registry(Protocol):
-    """What models and datasets have in common here."""
+    """The interface of the registries of models and datasets."""
 
     def names(self, *, all_only: bool = False) -> list[str]:
         """Return the registered names."""
         ...
 
     def register_file(self, file: str, /) -> str:
-        """Register a user's own and return its name."""
+        """Register a user's file and return its name."""
         ...
 
 
@@ -30,7 +30,7 @@ def chosen_names(
 ) -> list[str]:
     """Return the names of all models or datasets asked for; a user's own files are registered on the way.
 
-    ``standard`` is what ``all`` stands for, by default those that the registry runs then.
+    ``standard`` are the names that ``all`` stands for, by default the registry's own choice.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What a user names on the command line: lists of models and datasets, ranges of seeds."""
+"""Parsing of names on the command line: lists of models and datasets, ranges of seeds."""
 
 from collections.abc import Sequence
 

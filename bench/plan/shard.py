@@ -1,4 +1,4 @@
-"""``--shard i/n``: one machine's part of a grid, the same whichever cells are done by now."""
+"""``--shard i/n``: one machine's part of a grid, independent of which cells are done."""
 
 import hashlib
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ class Shard:
     def of(self, cells: Sequence[PlannedCell]) -> list[PlannedCell]:
         """Return every ``count``-th cell, in the plan's order.
 
-        Counting goes by a hash of the cell's name, so that no part gets all cells of a slow model.
+        Cells are counted in the order of a hash of their names, so that no part gets all cells of a slow model.
         """
         shuffled = sorted(range(len(cells)), key=lambda position: _hash(cells[position]))
         return [cells[position] for position in sorted(shuffled[self.index - 1 :: self.count])]
@@ -30,7 +30,7 @@ def parse_shard(text: str) -> Shard:
     Raises
     ------
     UsageError
-        The text is not of that form, or there is no such part.
+        The text has another form, or there is no such part.
     """
     index, slash, count = text.partition("/")
     if not (slash and index.isdigit() and count.isdigit() and 1 <= int(index) <= int(count)):

@@ -1,4 +1,4 @@
-"""A figure of a report: how it is drawn, and the words that go with it."""
+"""A figure of a report: the function that draws it, and its texts."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,11 +20,11 @@ class Figure:
     name
         Stem of its files.
     alt
-        What it shows, in words, for who cannot see it.
+        Description in words, for readers who cannot see it.
     draw
-        Makes it; a function of a module with its arguments, so that another process can do it.
+        Draws it; a module's function with its arguments, so that another process can call it.
     stamp
-        Written into the picture itself, which loses its caption when it is passed on; such as what data it shows.
+        Written into the picture, which loses its caption when shared; such as the kind of its data.
     """
 
     name: str

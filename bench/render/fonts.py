@@ -1,8 +1,8 @@
-"""The fonts of figures: DejaVu Sans as matplotlib brings it, reduced to what labels are written with.
+"""The fonts of figures: matplotlib's DejaVu Sans, reduced to the characters of labels.
 
 A PDF embeds the glyphs that it shows. To find them fontTools reads the whole font, and for one of 6,000 glyphs with
-rules for a dozen scripts that takes longer than drawing a figure. Rules of layout are left out, kerning too: they take
-seven eighths of what is left.
+rules for a dozen scripts that takes longer than drawing a figure. Layout rules, kerning included, are left out:
+they are seven eighths of the rest.
 """
 
 from functools import cache
@@ -11,12 +11,12 @@ from pathlib import Path
 from bench.files import atomic_file, cache_root
 
 REDUCED, WHOLE = "DejaVu Sans Labels", "DejaVu Sans"
-"""Names of the reduced fonts, and of the ones that they are made of, which have every other character."""
+"""Names of the reduced fonts, and of their originals, which supply every other character."""
 
 _FILES = ("DejaVuSans.ttf", "DejaVuSans-Bold.ttf")
 _RULES = ("GDEF", "GPOS", "GSUB", "MATH")
 _FOLDER = "plain"
-"""Named anew when what is left of the fonts changes, as those of an earlier version may lie in the cache."""
+"""Must change with the contents of the reduced fonts, since the cache may hold those of an earlier version."""
 
 _FAMILY_IDS = (1, 4, 16)
 _CHARACTERS = (
@@ -30,7 +30,7 @@ _CHARACTERS = (
 
 @cache
 def use_reduced_fonts() -> None:
-    """Have matplotlib know the reduced fonts; they are made once and stay in the cache folder."""
+    """Register the reduced fonts with matplotlib; they are made once and stay in the cache folder."""
     import matplotlib as mpl
     from matplotlib import font_manager
 

@@ -11,7 +11,7 @@ from bench.render.table import Cell, Table
 
 
 def number(cell: Cell, digits: int, sign: str = "±") -> str:
-    """Return what a cell shows, without its mark and its note; two hyphens where there is nothing."""
+    """Return the text of a cell, without its mark and its note; two hyphens if it is empty."""
     if cell.text is not None:
         return cell.text
     if cell.mean is None:
@@ -23,12 +23,12 @@ def number(cell: Cell, digits: int, sign: str = "±") -> str:
 
 
 def _fixed(value: float, digits: int) -> str:
-    """Return a number with fixed decimals, without a minus before zero."""
+    """Return a number with fixed decimals; a rounded zero has no minus sign."""
     return f"{round(value, digits) + 0.0:.{digits}f}"
 
 
 def escape_markdown(text: str) -> str:
-    """Return a text in which markdown and HTML read as they stand."""
+    """Return a text with markdown's and HTML's special characters escaped."""
     for character in "\\`*_<>[]|":
         text = text.replace(character, f"\\{character}")
     return text
@@ -81,11 +81,11 @@ def _grid(
 
 
 def _footnotes(table: Table) -> str:
-    return "".join(f"({one}) {note}\n" for one, note in enumerate(table.footnotes, start=1))
+    return "".join(f"({number}) {note}\n" for number, note in enumerate(table.footnotes, start=1))
 
 
 def to_csv(table: Table) -> str:
-    """Return one line per cell: where it stands, its numbers with their unit, text, mark and note; all may be empty."""
+    """Return one line per cell: its place, numbers with their unit, text, mark and note; all may be empty."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     numbers = ("mean", "std", "low", "high")
@@ -107,12 +107,12 @@ def _csv(value: float | None) -> str:
 
 
 def _significant(value: float) -> float:
-    """Return a number to six significant digits: more than any table prints, less than rounding of machines shows."""
+    """Return a number to six significant digits: more than any table prints, and equal on all machines."""
     return float(f"{value:.6g}")
 
 
 def to_json(table: Table) -> str:
-    """Return the whole table as JSON; what a cell does not have is left out, its unit where it is the table's."""
+    """Return the whole table as JSON; empty fields of a cell are left out, as is a unit equal to the table's."""
     content = {
         "name": table.name,
         "title": table.title,

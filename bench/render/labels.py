@@ -1,7 +1,7 @@
 """Labels beside points of a figure, placed so that no two of them overlap.
 
 Candidates lie on rings around each point, near ones first. A label takes the cheapest place that is inside the axes
-and free of the labels before it; covering bubbles or the lines of others costs more than being farther away.
+and free of earlier labels; covering bubbles or lines costs more than distance.
 """
 
 import math
@@ -56,7 +56,7 @@ class Box:
         )
 
     def crosses(self, start: "Point", end: "Point") -> bool:
-        """Tell whether a line from one point to another passes through, looked at every few points of its length."""
+        """Tell whether a line between two points passes through, tested every few points of its length."""
         steps = max(2, int(math.dist(start, end) / 2))
         for step in range(steps + 1):
             x, y = (a + (b - a) * step / steps for a, b in zip(start, end, strict=True))
@@ -92,9 +92,9 @@ def place_labels(
     sizes
         Width and height of each label, in points.
     inside
-        Where labels may be.
+        The area for labels.
     avoid
-        Lines that labels had better not cover.
+        Lines that labels should not cover.
 
     Raises
     ------
@@ -112,7 +112,9 @@ def place_labels(
             raise LabelsDoNotFitError(
                 f"the figure has no room for label {len(placed) + 1} of {len(discs)}; show fewer models"
             )
-        placed.append(min(free, key=lambda one: one[0] + COVER_COST_PT * _n_covered(one[1], discs, avoid))[1])
+        placed.append(
+            min(free, key=lambda choice: choice[0] + COVER_COST_PT * _n_covered(choice[1], discs, avoid))[1]
+        )
     return placed
 
 
@@ -131,7 +133,7 @@ def _candidates(disc: Disc, size: tuple[float, float]) -> Iterator[tuple[float, 
 
 
 def _sign(value: float) -> float:
-    """Return -1, 0 or 1; nearly zero is zero, so that labels straight above or beside are centred."""
+    """Return -1, 0 or 1; nearly zero counts as zero, so that labels straight above or beside are centred."""
     return 0.0 if abs(value) < 0.2 else math.copysign(1.0, value)
 
 
@@ -157,7 +159,7 @@ def label_points(
     Parameters
     ----------
     axes
-        Whose limits, scale and size are final.
+        The axes; their limits, scale and size are final.
     points
         In data coordinates, in order of importance.
     radii_pt
@@ -165,7 +167,7 @@ def label_points(
     texts
         One `matplotlib.text.Text` for each point, in the axes, of any position.
     avoid
-        Lines, in data coordinates, that labels had better not cover.
+        Lines, in data coordinates, that labels should not cover.
     """
     figure = axes.figure
     renderer = figure.canvas.get_renderer()
@@ -179,7 +181,7 @@ def label_points(
     lines = [(in_points(start), in_points(end)) for start, end in avoid]
     extents = [text.get_window_extent(renderer) for text in texts]
     window = axes.get_window_extent(renderer)
-    inside = Box(*(float(one) * to_pt for one in (window.x0, window.y0, window.x1, window.y1)))
+    inside = Box(*(float(edge) * to_pt for edge in (window.x0, window.y0, window.x1, window.y1)))
     sizes = [(extent.width * to_pt, extent.height * to_pt) for extent in extents]
     boxes = place_labels(discs, sizes, inside, lines)
     to_data = axes.transData.inverted()

@@ -1,6 +1,6 @@
 r"""Tables as LaTeX that needs booktabs only, and a stand-alone document that shows them.
 
-Every table is one file to be included with ``\input``. It is set in the largest type with which it fits a column
+Every table is one file for ``\input``. It is set in the largest type with which it fits a column
 (252 pt wide) or a page (516 pt) of a two-column IEEE paper, which is set in Times; the size is estimated from the
 characters.
 """
@@ -15,7 +15,7 @@ from bench.render.formats import number
 from bench.render.table import Block, Cell, Row, Table
 
 ROWS_A_PAGE = 16
-"""Of a table whose texts wrap, so many rows fit a page."""
+"""Rows of a table with wrapped texts that fit a page."""
 
 COLUMN_PT, PAGE_PT, HEIGHT_PT = 252.0, 516.0, 670.0
 
@@ -40,9 +40,9 @@ _SPECIAL = {
     "≥": r"$\geq$",
     "\N{EN DASH}": r"\textendash{}",
     "`": r"\textasciigrave{}",
-    "''": "'{}'",  # these pairs, like two hyphens, would be set as one character
+    "''": "'{}'",  # ligatures: TeX would set these pairs as one character
     ",,": ",{},",
-    "[": "{[}",  # an argument of the line break before it, at the start of a row
+    "[": "{[}",  # at the start of a row it would be an argument of the line break before
     "\N{RIGHT SINGLE QUOTATION MARK}": "'",
 }
 _SIZES = (
@@ -54,32 +54,32 @@ _SIZES = (
 """Type sizes: points, distance of lines, and half the space between two columns, all in points."""
 
 _WIDTHS = {".": 0.25, ",": 0.25, " ": 0.25, "-": 0.4, "±": 0.9, "[": 0.33, "]": 0.33, ":": 0.28}
-"""Widths of characters of Times in em, where they are not a digit's half."""
+"""Widths of Times characters in em that differ from a digit's 0.5."""
 
 
 _TO_ESCAPE = re.compile("-(?=-)|" + "|".join(map(re.escape, _SPECIAL)))
 _LAST_GLYPH, _NO_GLYPH = 0x17F, "ĦħĸĿŀŉŦŧſ"
-"""Up to where pdflatex's T1 fonts have letters, but for these: tried one by one."""
+"""The last letter of pdflatex's T1 fonts, found by trying; exceptions follow."""
 
 
 def latex_escape(text: str) -> str:
-    """Return a text that LaTeX sets as it reads; a character that pdflatex's fonts lack becomes its code."""
+    """Escape a text for LaTeX; a character that pdflatex's fonts lack becomes its code."""
     escaped = _TO_ESCAPE.sub(_escaped, text)
-    return "".join(one if _has_glyph(one) else f"{{[}}U+{ord(one):04X}]" for one in escaped)
+    return "".join(char if _has_glyph(char) else f"{{[}}U+{ord(char):04X}]" for char in escaped)
 
 
 def _escaped(match: re.Match[str]) -> str:
     return "-{}" if match.group() == "-" else _SPECIAL[match.group()]
 
 
-def _has_glyph(character: str) -> bool:
-    return ord(character) <= _LAST_GLYPH and character.isprintable() and character not in _NO_GLYPH
+def _has_glyph(char: str) -> bool:
+    return ord(char) <= _LAST_GLYPH and char.isprintable() and char not in _NO_GLYPH
 
 
 def to_latex(table: Table) -> str:
     r"""Return a ``table`` environment, or ``table*`` where the table is too wide for a column."""
     environment, size, separation = _fit(table)
-    notes = " ".join(f"({one}) {note}." for one, note in enumerate(table.footnotes, start=1))
+    notes = " ".join(f"({number}) {note}." for number, note in enumerate(table.footnotes, start=1))
     caption = latex_escape(f"{table.title}. {table.caption}{' ' + notes if notes else ''}")
     lines = [
         rf"\begin{{{environment}}}[tp]",
@@ -129,7 +129,7 @@ def _tabular(table: Table) -> list[str]:
 
 
 def _group_headings(table: Table) -> list[str]:
-    """Return the line of headings over columns, and the rules under them."""
+    """Return the line of headings over groups of columns, and the rules under it."""
     cells, rules, first = [""], [], 2
     for heading, width in table.groups:
         cells.append(rf"\multicolumn{{{width}}}{{c}}{{{latex_escape(heading)}}}")
@@ -160,7 +160,7 @@ def _line(texts: Sequence[str]) -> str:
 
 
 def _row_of(cells: Sequence[str]) -> str:
-    r"""Return a row; a star at its start would belong to the ``\\\\`` before it."""
+    r"""Return a row, its start protected: a star there would belong to the ``\\\\`` before it."""
     start = "{}" if cells[0].startswith("*") else ""
     return start + " & ".join(cells) + r" \\"
 
@@ -195,9 +195,9 @@ def _width(table: Table, points: float, separation: float) -> float:
     return points * (label + sum(widest)) + 2 * separation * (len(widest) + 1)
 
 
-@lru_cache(maxsize=10_000)  # most cells of a report say what others say, and each is tried at several sizes
+@lru_cache(maxsize=10_000)  # most texts repeat, and each is measured at several sizes
 def _em(text: str) -> float:
-    return sum(_WIDTHS.get(one, 0.72 if one.isupper() else 0.5) for one in text)
+    return sum(_WIDTHS.get(char, 0.72 if char.isupper() else 0.5) for char in text)
 
 
 def _height(table: Table, line: float, width: float) -> float:
@@ -208,7 +208,7 @@ def _height(table: Table, line: float, width: float) -> float:
 
 
 def pages(table: Table) -> list[Table]:
-    """Return the table or, where it fits no page, tables that do: first its columns are shared out, then its rows."""
+    """Return the table or, if it fits no page, smaller tables that do: its columns are split first, then its rows."""
     if table.widths:
         return split_rows(table, ROWS_A_PAGE)
     _, points, line, separation = _SIZES[-1]
@@ -221,7 +221,7 @@ def pages(table: Table) -> list[Table]:
 
 
 def split_rows(table: Table, n_rows: int) -> list[Table]:
-    """Return tables of at most so many rows, for pages; numbered in name and title where there are several."""
+    """Return tables of at most ``n_rows`` rows; numbered in name and title if there are several."""
     pieces = [
         Block(block.heading, block.rows[start : start + n_rows])
         for block in table.blocks

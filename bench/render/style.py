@@ -1,4 +1,4 @@
-"""The one look of all figures, and how they become files: PDF, SVG and PNG with the same bytes every time.
+"""The common style of all figures, and their files: PDF, SVG and PNG with the same bytes every time.
 
 Colours are of Okabe and Ito's palette, which stays distinct for colour-blind readers; lines and markers differ in
 form too, so that figures survive a grey printer. Sizes are those of a two-column IEEE paper.
@@ -26,15 +26,15 @@ INK, FAINT, GRID = "#24292f", "#6e7781", "#d8dee4"
 """Text and axes, less important text and marks, grid lines: the page recolours these for a dark screen."""
 
 OURS, RIVAL, OTHERS = BLUE, ORANGE, "#8c959f"
-"""MedMamba, its best rival where one is singled out, and the rest."""
+"""Colours of MedMamba, of its best rival if singled out, and of other models."""
 
 BASE_PT, SMALL_PT = 7.0, 6.5
-"""Type sizes: labels, and what stands inside axes and legends."""
+"""Type sizes: of labels, and of texts inside axes and legends."""
 
 PNG_DPI = 160
 
 STAMP_IN = 0.18
-"""Height of the strip that says what data a figure shows."""
+"""Height of the strip for a figure's stamp."""
 
 _SETTINGS: dict[str, Any] = {
     "font.family": [fonts.REDUCED, fonts.WHOLE],
@@ -72,13 +72,13 @@ _SETTINGS: dict[str, Any] = {
     "svg.hashsalt": "medmamba-bench",
     "pdf.fonttype": 42,
     "text.parse_math": False,
-    "axes.unicode_minus": False,  # a PDF embeds the font once more for it
+    "axes.unicode_minus": False,  # a minus sign of its own would embed the font once more in a PDF
 }
 
 
 @contextmanager
 def figure_style() -> Iterator[None]:
-    """Draw with this style inside the block, whatever the user's own matplotlib settings are."""
+    """Draw with this style inside the block, independent of the user's matplotlib settings."""
     import matplotlib as mpl
 
     fonts.use_reduced_fonts()
@@ -89,7 +89,7 @@ def figure_style() -> Iterator[None]:
 
 
 def new_figure(width_in: float, height_in: float) -> "Figure":
-    """Return an empty figure that no window and no global state knows; call it inside `figure_style`."""
+    """Return an empty figure outside pyplot's windows and global state; call it inside `figure_style`."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -110,7 +110,7 @@ def label_log_axis(axis: "Axis") -> None:
 def save_figure(figure: "Figure", folder: Path, name: str, stamp: str = "") -> list[Path]:
     """Write a figure as PDF, SVG and PNG without dates; return their paths in this order.
 
-    `stamp` is written over the figure, on a strip that is added for it: no figure need leave room.
+    `stamp` is written above the figure, on an added strip, so that figures need no room for it.
     """
     metadata: dict[str, dict[str, Any]] = {
         "pdf": {"CreationDate": None, "ModDate": None, "Producer": None, "Creator": None},
@@ -147,5 +147,5 @@ def _lay_out_once(figure: "Figure") -> None:
     engine = figure.get_layout_engine()
     if engine is not None:
         engine.execute(figure)
-        # "none" would leave a place holder, for which each file is drawn twice; None follows the style: no engine.
+        # "none" would leave a placeholder, which draws each file twice; None follows the style, which has no engine.
         figure.set_layout_engine(None)

@@ -1,4 +1,4 @@
-"""Figures inside a page: matplotlib's SVG without what belongs to a file, recoloured by the page, named for all."""
+"""Figures inside a page: matplotlib's SVG without file headers, with the page's colours and unique identifiers."""
 
 import re
 
@@ -7,7 +7,7 @@ from markupsafe import Markup, escape
 from bench.render import style
 
 SCALE = 1.7
-"""Pixels on the page for a point on paper: type of 7 points is read at arm's length there."""
+"""Pixels on the page per point on paper, so that 7-point type is readable on a screen."""
 
 _COLOURS = {
     style.INK: "var(--ink)",
@@ -48,7 +48,7 @@ def inline(svg: str, name: str, alt: str) -> Markup:
         rest = rest.replace(colour, variable)
     width = re.search(r'width="([\d.]+)pt"', opening)
     style_text = f"max-width:{float(width.group(1)) * SCALE:.0f}px" if width else ""
-    # The name and the texts of the figure are ours; what people wrote is in `alt`, and escaped.
+    # The name and the texts of the figure are ours; users' texts are in `alt`, and escaped.
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" {view_box.group()} '
         f'style="{style_text}" role="img" aria-label="{escape(alt)}">'

@@ -1,4 +1,4 @@
-"""A table as data: what every renderer draws from and every test compares."""
+"""A table as data, for renderers and tests."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -10,14 +10,14 @@ Mark = Literal["", "best", "second"]
 
 @dataclass(frozen=True)
 class Cell:
-    """One entry: a number in the table's unit, a text, or (neither) a dash.
+    """One entry of a table: a number in the table's unit, a text, or (neither) a dash.
 
     Attributes
     ----------
     mean, std
         The number and its deviation over seeds.
     mark
-        Whether it is the best or the second of those it may be compared with.
+        Whether it is the best or the second best of the cells that it may be compared with.
     note
         Number of a footnote, from 1.
     low, high
@@ -25,7 +25,7 @@ class Cell:
     text
         Shown instead of a number.
     unit
-        Unit of the number, where it is not the table's.
+        Unit of the number, if it is not the table's.
     """
 
     mean: float | None = None
@@ -53,7 +53,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Block:
-    """Rows that may be compared with each other, under one heading (none where it is empty)."""
+    """Rows that may be compared with each other, under one heading (none if it is empty)."""
 
     heading: str
     rows: tuple[Row, ...]
@@ -74,9 +74,9 @@ class Table:
     corner
         Heading of the row labels.
     groups
-        Headings over the columns, each with how many columns it spans; empty where there are none.
+        Headings over the columns, each with the number of columns it spans; empty without headings.
     widths
-        Shares of the text width, of the labels and of each column; given where texts have to wrap.
+        Shares of the text width for the labels and for each column; given if texts have to wrap.
     unit, digits
         Unit of the numbers, and how many decimals are shown.
     """
@@ -100,7 +100,7 @@ class Table:
 
     @property
     def column_groups(self) -> tuple[str, ...]:
-        """The heading over each column; empty texts where there is none."""
+        """The heading over each column; an empty text for columns without heading."""
         spread = [heading for heading, width in self.groups for _ in range(width)]
         return tuple(spread) or ("",) * len(self.columns)
 
@@ -112,7 +112,7 @@ class Footnotes:
         self._texts: list[str] = []
 
     def number(self, text: str) -> int:
-        """Return the number of a text, a new one where it is new."""
+        """Return the number of a text; a new text gets the next number."""
         if text not in self._texts:
             self._texts.append(text)
         return self._texts.index(text) + 1
@@ -133,7 +133,7 @@ def mark_best(rows: tuple[Row, ...]) -> tuple[Row, ...]:
 def mark_cells(cells: Iterable[Cell]) -> tuple[Cell, ...]:
     """Mark the largest and the second largest mean of cells that may be compared.
 
-    What all cells share marks nothing; nor is a mean the second that most of them have.
+    Equal cells get no mark; a value shared by more than half is not "second".
     """
     cells = tuple(cells)
     counts = Counter(_rounded(cell.mean) for cell in cells if cell.mean is not None)
@@ -150,5 +150,5 @@ def mark_cells(cells: Iterable[Cell]) -> tuple[Cell, ...]:
 
 
 def _rounded(mean: float) -> float:
-    """Return a mean as printed, so that marks follow what the reader sees."""
+    """Return a mean as printed, so that marks agree with the printed numbers."""
     return round(mean, 2)

@@ -1,4 +1,4 @@
-"""A cell for who wants to know everything of it: settings with their origin, history, log, environment, key."""
+"""Everything known of one cell: settings with their origin, history, log, environment, key."""
 
 import json
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ LOG_LINES, LOG_COLUMNS = 15, 240
 
 @dataclass(frozen=True)
 class CellView:
-    """What the page shows of one record; all texts are as recorded and not escaped yet."""
+    """The parts of one record on the page; texts are as recorded, not escaped."""
 
     record: Record
     title: str
@@ -58,7 +58,7 @@ def cell_view(out: Path, record: Record) -> CellView:
 
 
 def log_tail(out: Path, record: Record) -> str:
-    """Return the last lines of a cell's log; an empty text where there is none."""
+    """Return the last lines of a cell's log; an empty text if it has no log."""
     path = CellFolder.of(out, record.cell, record.key).log
     if not path.is_file():
         return ""
@@ -92,7 +92,7 @@ def _settings(record: Record) -> tuple[tuple[str, str, str], ...]:
 
 
 def _history(record: Record) -> str:
-    """Say in a line how the training went."""
+    """Summarise the training in one line."""
     if not record.history:
         return ""
     last = record.history[-1]

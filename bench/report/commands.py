@@ -1,4 +1,4 @@
-"""The command lines that make cells again, from their records.
+"""The command lines that reproduce cells, from their records.
 
 `DIR` stands for the folder of the datasets, which no record names. Cells of a preset that simulates its data need none.
 """
@@ -19,7 +19,7 @@ DEFAULT_PRESET = "paper"
 
 @dataclass(frozen=True, order=True)
 class _Kind:
-    """What the cells of one command share beside models and seeds; ``simulated`` ones need no folder of datasets."""
+    """What all cells of one command share besides models and seeds; ``simulated`` cells need no folder of datasets."""
 
     recipe: str
     dataset: str
@@ -51,18 +51,18 @@ def commands(records: Iterable[Record]) -> list[str]:
 
 
 def command_of(record: Record) -> str:
-    """Return the command that makes one cell."""
+    """Return the command that trains one cell."""
     return _command(_Kind.of(record), [_spec(record)], [record.cell.seed])
 
 
 def changed_settings(record: Record) -> tuple[str, ...]:
-    """Return what a preset or the user made other than it is without them, as ``key=value`` texts."""
+    """Return the settings that a preset or the user changed, as ``key=value`` texts."""
     values = _values(record)
     return tuple(f"{name}={_text(values[name])}" for name in record.settings["changed"])
 
 
 def _typed(record: Record) -> tuple[str, ...]:
-    """Return the user's own values as ``--set`` takes them."""
+    """Return the values that the user set, as ``--set`` takes them."""
     values, origins = _values(record), record.settings["origins"]
     return tuple(
         f"{name}={_text(values[name])}" for name, origin in sorted(origins.items()) if origin == "--set"
@@ -82,7 +82,7 @@ def _text(value: Any) -> str:
 
 
 def _spec(record: Record) -> str:
-    """Return how a command line names the model: a user's own, whose revision is a hash, by its file and class."""
+    """Return the model's name on a command line; a user's own model, whose revision is a hash, by file and class."""
     file, dot, class_name = record.cell.model.rpartition(".")
     is_own = bool(dot) and isinstance(record.revisions["model"], str)
     return f"./{file}.py:{class_name}" if is_own else record.cell.model

@@ -24,7 +24,7 @@ from bench.studies.suite import Suite, make_suites
 class Contents:
     """Everything that a report shows.
 
-    `main` names the tables that a terminal shows too; `measured` is where analyses of cost were measured.
+    `main` names the tables also shown on a terminal; `measured` has the environments of cost measurements.
     """
 
     out: Path
@@ -38,7 +38,7 @@ class Contents:
 
     @property
     def damages(self) -> tuple[str, ...]:
-        """What could not be used, with paths as they are below the results folder: reports are passed on."""
+        """The files that could not be used, with paths relative to the results folder, since reports are shared."""
         return tuple(str(error).replace(f"{self.out}/", "") for error in self.damaged)
 
 
@@ -50,12 +50,12 @@ def read_contents(out: Path, tell: Callable[[Section], None] = lambda _: None) -
     out
         Results folder.
     tell
-        Is given each section as soon as it is built.
+        Called with each section as soon as it is built.
 
     Raises
     ------
     RecordError
-        There is no record, or one is of a newer schema.
+        There is no record, or a record has a newer schema.
     """
     records, unreadable = read_all(out)
     if not records:
@@ -76,7 +76,7 @@ def read_contents(out: Path, tell: Callable[[Section], None] = lambda _: None) -
         recipe = f", recipe {suite.recipe}" if suffix else ""
         tested: dict[str, Predicted] = {}
         of_datasets: list[Section] = []
-        # First, as they have most of the figures, which take longest.
+        # First, since they have most of the figures, which take longest to draw.
         for study in suite.studies:
             tested[study.dataset] = read_predicted(out, study)
             of_datasets.append(dataset_section(study, tested[study.dataset], suffix, recipe))

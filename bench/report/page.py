@@ -1,4 +1,4 @@
-"""The page: one HTML file that opens from disk, needs no network, and shows everything that the report has."""
+"""The report as one HTML file that opens from disk and needs no network."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from bench.render.formats import number
 from bench.render.svg import inline
 from bench.report.cell_view import cell_view
 from bench.report.contents import Contents
-from bench.report.provenance import facts
+from bench.report.evidence import facts
 from bench.report.reproducibility import checklist
 
 

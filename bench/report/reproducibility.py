@@ -1,7 +1,7 @@
 """The reproducibility checklist of a report, filled from its records.
 
 The order is that of the usual machine-learning checklists: models, data, code, experiments and their infrastructure.
-What records do not say is said to be missing; what every cell has from the protocol is said to be so.
+Facts absent from the records are listed as missing; facts that the protocol fixes for every cell are listed as such.
 """
 
 from collections import Counter, defaultdict
@@ -12,9 +12,9 @@ from bench.paper.names import short_name
 from bench.render.formats import escape_markdown
 from bench.report.commands import changed_settings, commands
 from bench.report.contents import Contents
-from bench.report.provenance import coverage
+from bench.report.evidence import coverage
 from bench.results.record import Record
-from bench.stats.resampling import LEVEL, N_RESAMPLES
+from bench.stats.draws import LEVEL, N_RESAMPLES
 from bench.stats.summary import DDOF
 from bench.studies import kinds
 from bench.studies.caption import devices, numbers
@@ -63,7 +63,10 @@ def _models(records: Sequence[Record]) -> list[Answer]:
             dataset = short_name(record.cell.dataset)
             sizes[record.cell.model].add(f"{dataset} {record.parameters.forward:,}")
     revisions = sorted(
-        {f"{one.cell.model} {one.revisions['model']} (trainer {one.revisions['trainer']})" for one in records}
+        {
+            f"{record.cell.model} {record.revisions['model']} (trainer {record.revisions['trainer']})"
+            for record in records
+        }
     )
     return [
         Answer(
@@ -77,7 +80,9 @@ def _models(records: Sequence[Record]) -> list[Answer]:
 
 def _data(records: Sequence[Record]) -> list[Answer]:
     answers = []
-    found = {(one.cell.dataset, one.data.fingerprint, one.data.split_origin): one for one in records}
+    found = {
+        (record.cell.dataset, record.data.fingerprint, record.data.split_origin): record for record in records
+    }
     for (dataset, fingerprint, origin), record in sorted(found.items()):
         data = record.data
         parts = ", ".join(

@@ -1,4 +1,4 @@
-"""A part of a report: its words, its tables and its figures."""
+"""A part of a report: its text, its tables and its figures."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ class Section:
     name, title
         Anchor on the page, and heading.
     intro
-        What the part says or, where it is empty, what would fill it.
+        Introductory text or, if the part is empty, what would fill it.
     tables, figures
         Its content, in order.
     data_tables
@@ -31,7 +31,7 @@ class Section:
 
 
 def present(*items: Table | Figure | None) -> tuple[tuple[Table, ...], tuple[Figure, ...]]:
-    """Return the tables and the figures among items, those that are None left out."""
+    """Return the tables and figures that are not None."""
     tables = tuple(item for item in items if isinstance(item, Table))
     figures = tuple(item for item in items if isinstance(item, Figure))
     return tables, figures

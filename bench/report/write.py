@@ -11,8 +11,8 @@ from bench.errors import BenchError, RecordError
 from bench.files import remove_abandoned
 from bench.machine import available_cores
 from bench.processes import DRAWING, process_pool
+from bench.render.export import write_data_tables, write_figure, write_tables, write_text
 from bench.render.figure import Figure
-from bench.render.files import write_data_tables, write_figure, write_tables, write_text
 from bench.render.labels import LabelsDoNotFitError
 from bench.render.latex import document, pages
 from bench.render.table import Table
@@ -24,14 +24,14 @@ from bench.report.section import Section
 MANIFEST = "files.json"
 
 _MOST_DRAWING = 8
-"""Processes that draw; each takes about 100 MB."""
+"""Number of processes that draw figures; each takes about 100 MB."""
 
 
 @dataclass(frozen=True)
 class Report:
     """What was rendered.
 
-    `tables` are those that a terminal shows; `files` are all that were written, `page` among them; `damaged` says
+    `tables` are those shown on a terminal; `files` are all files written, `page` included; `damaged` says
     what could not be read.
     """
 
@@ -51,12 +51,12 @@ def render(out: Path, report: Path) -> Report:
     out
         Results folder.
     report
-        Folder that the files go to. Those of the last report there that are not written again are removed.
+        Folder for the files. Files of the last report there that are not written again are removed.
 
     Raises
     ------
     RecordError
-        There is no record, or one is of a newer schema.
+        There is no record, or a record has a newer schema.
     """
     for folder in (report, report / "tables", report / "figures"):
         remove_abandoned(folder)
@@ -75,12 +75,12 @@ def render(out: Path, report: Path) -> Report:
 
 
 def _fill(out: Path, report: Path) -> tuple[Contents, list[Path]]:
-    """Build the contents and write their tables, while other processes draw the figures of what is built.
+    """Build the contents and write their tables, while other processes draw the figures of finished sections.
 
     Raises
     ------
     RecordError
-        A process that draws died; or as `render`.
+        A drawing process died; or as in `render`.
     """
     drawn: dict[str, Future[list[Path]]] = {}
     n_workers = min(available_cores(), _MOST_DRAWING)
@@ -104,7 +104,7 @@ def _fill(out: Path, report: Path) -> tuple[Contents, list[Path]]:
 def _write_tables(contents: Contents, folder: Path) -> list[Path]:
     tables = [table for section in contents.sections for table in section.tables]
     data_tables = [table for section in contents.sections for table in section.data_tables]
-    on_paper = [one for table in tables for one in pages(table)]
+    on_paper = [page_table for table in tables for page_table in pages(table)]
     return [
         *write_tables(tables, folder),
         *write_data_tables(data_tables, folder),
@@ -113,7 +113,7 @@ def _write_tables(contents: Contents, folder: Path) -> list[Path]:
 
 
 def _take_figures(contents: Contents, drawn: Mapping[str, Future[list[Path]]], files: list[Path]) -> Contents:
-    """Wait for the figures and add their files; one without room for its labels is left out and told."""
+    """Wait for the figures and add their files; a figure without room for its labels is left out and reported."""
     sections, failed = [], []
     for section in contents.sections:
         figures: list[Figure] = []
@@ -129,9 +129,9 @@ def _take_figures(contents: Contents, drawn: Mapping[str, Future[list[Path]]], f
 
 
 def _replace_manifest(report: Path, files: Iterable[Path]) -> Path:
-    """Remove files of the last report that this one does not have, and list those that it has.
+    """Remove files of the last report that this report lacks, and write the list of its own files.
 
-    The list is the only authority: files that no report has written are never touched.
+    Only listed files are ever removed, so files that no report has written stay.
     """
     path = report / MANIFEST
     names = sorted(file.relative_to(report).as_posix() for file in files)
@@ -143,7 +143,7 @@ def _replace_manifest(report: Path, files: Iterable[Path]) -> Path:
 
 
 def _listed(manifest: Path) -> Sequence[str]:
-    """Return what a manifest lists; nothing where there is none, or none that can be read."""
+    """Return the files that a manifest lists; none if it is absent or unreadable."""
     try:
         listed = json.loads(manifest.read_text(encoding="utf-8"))["files"]
     except (OSError, ValueError, KeyError, TypeError):

@@ -1,1 +1,1 @@
-"""The record of a cell, the folder that keeps records, aggregation, statistics and the published numbers."""
+"""The record of a cell, its predictions, and the results folder: the only disk format of results."""

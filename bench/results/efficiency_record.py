@@ -1,4 +1,4 @@
-"""The record of what one model costs on one device: sizes, operations, and every timing that was taken."""
+"""The record of one model's cost on one device: sizes, operations, and every timing."""
 
 import hashlib
 import json
@@ -24,7 +24,7 @@ class TaskShape(FrozenModel):
 
 
 class Operations(FrozenModel):
-    """Floating-point operations of one window's forward pass, by what takes them."""
+    """Floating-point operations of one window's forward pass, by kind."""
 
     products: int
     transforms: int
@@ -32,17 +32,17 @@ class Operations(FrozenModel):
 
     @property
     def total(self) -> int:
-        """All that is counted."""
+        """The sum of all kinds."""
         return self.products + self.transforms + self.scans
 
 
-class Condition(FrozenModel):
-    """One workload: inference or a step of training, at one batch.
+class TimedWorkload(FrozenModel):
+    """One timed workload: inference or a step of training, at one batch.
 
-    ``batch`` is the one that was run: ``batch_asked``, or less where that did not fit; None where nothing could be
+    ``batch`` is the batch that was run: ``batch_asked``, or less if that did not fit; None if nothing could be
     run. ``rounds`` are the seconds of all runs, round by round; round i of all models of one session was taken in the
     same turn. ``memory_bytes`` is the peak of ``batch`` in a fresh process beyond what it held without the model.
-    ``message`` names the model and says why there are no rounds, or no more.
+    ``message`` names the model and explains missing rounds.
     """
 
     mode: Mode
@@ -57,8 +57,8 @@ class Condition(FrozenModel):
 class EfficiencyRecord(FrozenModel):
     """One model of one width on one device. Numbers of different environments never share a column.
 
-    ``key`` is of what was measured, ``session`` the time at which that began; models of one session were measured in
-    turns. ``environment`` names the backend that scans ran on, whether or not the model has one. ``warnings`` say
+    ``key`` is the hash of what was measured, ``session`` its start time; models of one session were measured in
+    turns. ``environment`` names the scan backend, even of models without scans. ``warnings`` say
     what else the machine was doing.
     """
 
@@ -75,7 +75,7 @@ class EfficiencyRecord(FrozenModel):
     parameters: Parameters
     operations: Operations | None
     load_s: float | None
-    conditions: tuple[Condition, ...]
+    conditions: tuple[TimedWorkload, ...]
     half_width_asked: float
     limit_s: float
     warnings: tuple[str, ...] = ()
@@ -84,7 +84,7 @@ class EfficiencyRecord(FrozenModel):
 
     @property
     def stem(self) -> str:
-        """Name of its file; those of earlier sessions stay, since ratios are of one session's models."""
+        """Name of its file; files of earlier sessions stay, since ratios need models of the same session."""
         when = re.sub(r"\D", "", self.session)[:14]
         return f"{self.task.dataset}/{self.model}-{self.width}-{self.key[:12]}-{when}"
 
@@ -93,8 +93,8 @@ class EfficiencyRecord(FrozenModel):
         """No trained cells."""
         return ()
 
-    def condition(self, mode: Mode, batch_asked: int) -> Condition | None:
-        """Return the condition of a workload, or None where it was not asked for."""
+    def condition(self, mode: Mode, batch_asked: int) -> TimedWorkload | None:
+        """Return a workload, or None if it was not asked for."""
         for condition in self.conditions:
             if (condition.mode, condition.batch_asked) == (mode, batch_asked):
                 return condition
@@ -102,6 +102,6 @@ class EfficiencyRecord(FrozenModel):
 
 
 def efficiency_key(*, identity: dict[str, Any], environment: Environment) -> str:
-    """Return the key: a hash over what was measured, the device and all versions."""
+    """Return the key: a hash of the model, its task and workloads, the device and all versions."""
     content = {"identity": identity, "environment": environment.model_dump(mode="json")}
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""The base of what records are made of."""
+"""The base of records and their parts."""
 
 from pydantic import BaseModel, ConfigDict
 

@@ -1,4 +1,4 @@
-"""Reading and writing the records that are one JSON file each: whole or absent, and never guessed at."""
+"""Reading and writing records of one JSON file each: written whole or not at all, validated when read."""
 
 import json
 from pathlib import Path
@@ -13,7 +13,7 @@ AnyRecord = TypeVar("AnyRecord", bound=BaseModel)
 
 
 class NewerSchemaError(RecordError):
-    """A record of a newer version of this package: nothing of it may be guessed at or overwritten."""
+    """A record of a newer version of this package, which must be neither interpreted nor overwritten."""
 
 
 def write_json_record(target: Path, record: BaseModel) -> Path:
@@ -31,7 +31,7 @@ def read_json_record(path: Path, kind: type[AnyRecord], *, schema: int, remedy: 
     NewerSchemaError
         The record is of a newer version than ``schema``.
     RecordError
-        The file is not such a record, with the ``remedy``.
+        The file is not such a record; the message ends with ``remedy``.
     """
     try:
         content = json.loads(path.read_text(encoding="utf-8"))

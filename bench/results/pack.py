@@ -26,7 +26,7 @@ _LEFT_BEHIND = {".safetensors", ".pt", ".tmp"}
 
 @dataclass(frozen=True)
 class Pack:
-    """A written archive: where it is, how many cells and files it has, and its SHA-256."""
+    """A written archive: its path, its numbers of cells and files, and its SHA-256."""
 
     path: Path
     n_cells: int
@@ -49,7 +49,7 @@ def pack(out: Path, report: Path, archive: Path) -> Pack:
     Raises
     ------
     RecordError
-        There is no record, a record is damaged, or its predictions are absent or not those it was written with.
+        There is no record, a record is damaged, or its predictions are absent or have another hash.
     """
     records, damaged = read_all(out)
     if damaged:
@@ -73,7 +73,7 @@ def pack(out: Path, report: Path, archive: Path) -> Pack:
 
 
 def verify_pack(archive: Path) -> int:
-    """Check every file of an archive against its manifest; return how many there are.
+    """Check every file of an archive against its manifest; return the number of files.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The predictions of a cell: logits of every test window with its truth and its subject, checked when read.
+"""The predictions of a cell: logits of every test window with its true label and subject, checked when read.
 
 `predictions.npz` holds logits (n_windows, n_classes) float32, label (n_windows,) int64, and subject, record
 (names) and window (position in the dataset), each (n_windows,). It is read without pickles.
@@ -48,7 +48,7 @@ class Predictions:
         return shifted / shifted.sum(axis=1, keepdims=True)
 
     def same_windows(self, other: "Predictions") -> bool:
-        """Tell whether both are of the same windows in the same order."""
+        """Tell whether both have the same windows in the same order."""
         return all(
             np.array_equal(getattr(self, name), getattr(other, name))
             for name in ("window", "label", "subject")
@@ -61,7 +61,7 @@ def load_predictions(out: Path, record: Record) -> Predictions:
     Raises
     ------
     RecordError
-        The file is absent, is not the one that the record was written with, or does not fit the record.
+        The file is absent, has another hash than the record says, or does not fit the record.
     """
     path = CellFolder.of(out, record.cell, record.key).predictions
     expected = record.files.get(path.name)

@@ -1,4 +1,4 @@
-"""The record of a cell: what one JSON file says of one training, whatever its outcome."""
+"""The record of a cell: one JSON file about one training, whatever its outcome."""
 
 from typing import Annotated, Any, Literal
 
@@ -15,7 +15,7 @@ Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
 class CellName(FrozenModel):
-    """Which cell the record is of."""
+    """The name of the record's cell."""
 
     model: str
     dataset: str
@@ -24,7 +24,7 @@ class CellName(FrozenModel):
 
 
 class ClassScores(FrozenModel):
-    """Scores of one class; ``support`` is its number of windows in the truth."""
+    """Scores of one class; ``support`` is its number of windows."""
 
     precision: float
     recall: float
@@ -62,7 +62,7 @@ class Metrics(FrozenModel):
 
 
 class Epoch(FrozenModel):
-    """One epoch of training. ``learning_rate`` is the one of its last step; ``seconds`` is wall time."""
+    """One epoch of training. ``learning_rate`` is that of its last step; ``seconds`` is wall time."""
 
     epoch: int
     train_loss: float
@@ -81,7 +81,7 @@ class Failure(FrozenModel):
 
 
 class Timing(FrozenModel):
-    """When and how long, in seconds of wall time."""
+    """Start and durations, in seconds of wall time."""
 
     started: str
     load_s: float = 0.0
@@ -91,14 +91,14 @@ class Timing(FrozenModel):
 
 
 class Parameters(FrozenModel):
-    """Numbers of trainable parameters: those that take part in the forward pass, and all."""
+    """Numbers of trainable parameters: in the forward pass, and in total."""
 
     forward: int
     total: int
 
 
 class Environment(FrozenModel):
-    """Where the cell ran. Equal results are promised for equal environments only.
+    """Machine and software of a cell. Only equal environments promise equal results.
 
     ``driver`` names a GPU's driver, CUDA and cuDNN; ``ranks`` is how many processes trained the cell together.
     """
@@ -111,6 +111,7 @@ class Environment(FrozenModel):
     precision: str
     deterministic: bool
     scan_backend: str | None
+    attention_backend: str | None = None
     platform: str
     versions: dict[str, str]
 
@@ -127,7 +128,7 @@ class SplitCounts(FrozenModel):
 
 
 class DataDescription(FrozenModel):
-    """What the cell was trained and tested on."""
+    """The data that the cell was trained and tested on."""
 
     title: str
     kind: Literal["whole", "excerpt", "simulated", "own"]
@@ -146,7 +147,7 @@ class DataDescription(FrozenModel):
 class Record(FrozenModel):
     """One cell, done or failed. ``files`` maps the names beside the record to their hashes.
 
-    A cell that is done has metrics, predictions and weights; any other has an error and no metrics.
+    A done cell has metrics, predictions and weights; any other cell has an error and no metrics.
     """
 
     schema_version: Literal[1] = Field(alias="schema")
@@ -187,6 +188,6 @@ class Record(FrozenModel):
 
     @property
     def whole_time_s(self) -> float:
-        """Time of the cell with all its epochs, those before an interruption included."""
+        """Seconds of the cell with all its epochs, those before an interruption included."""
         timing, epochs_s = self.timing, sum(epoch.seconds for epoch in self.history)
         return timing.total_s + max(0.0, epochs_s - timing.train_s)

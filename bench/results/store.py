@@ -1,4 +1,4 @@
-"""The results folder: where the files of a cell lie, and the only place that reads or writes records."""
+"""The results folder: the files of a cell, and the only module that reads or writes records."""
 
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -52,7 +52,7 @@ class CellFolder:
 
     @property
     def log(self) -> Path:
-        """What the cell printed."""
+        """The output of the cell."""
         return self.path / LOG
 
 
@@ -67,7 +67,7 @@ def read_record(path: Path) -> Record:
     Raises
     ------
     NewerSchemaError
-        It is one of a newer version of this package.
+        The record was written by a newer version of this package.
     RecordError
         The file is not a record.
     """
@@ -75,12 +75,12 @@ def read_record(path: Path) -> Record:
 
 
 def is_complete(folder: CellFolder, record: Record) -> bool:
-    """Tell whether all files that the record names are there with the hashes it gives."""
+    """Tell whether all files named by the record exist with their hashes."""
     return not any(_damaged_files(folder, record.files))
 
 
 def _damaged_files(folder: CellFolder, hashes: Mapping[str, str]) -> Iterator[Path]:
-    """Yield the files that are not there or have another hash."""
+    """Yield the files that are absent or have another hash."""
     for name, digest in hashes.items():
         path = folder.path / name
         if not path.is_file() or sha256_of(path) != digest:
@@ -108,9 +108,9 @@ def find_record(out: Path, cell: CellName, key: str) -> Record | None:
 
 
 def quarantine_damaged(out: Path, cell: CellName, key: str) -> list[Path]:
-    """Set aside what is damaged of a cell that has a record, so that it is trained again; return the new paths.
+    """Set aside the damaged files of a cell with a record, so that it is trained again; return the new paths.
 
-    The record itself goes with any file of its own whose hash differs, since it tells of that file.
+    The record is set aside with any file of its own whose hash differs, since it describes that file.
     """
     folder = CellFolder.of(out, cell, key)
     if not folder.record.exists() or find_record(out, cell, key) is not None:
@@ -131,7 +131,7 @@ def set_aside(path: Path) -> Path:
 
 
 def read_all(out: Path) -> tuple[list[Record], list[RecordError]]:
-    """Return all readable records of a results folder, sorted by path, and an error for each that is not.
+    """Return all readable records of a results folder, sorted by path, and an error for each unreadable one.
 
     Raises
     ------
@@ -159,7 +159,7 @@ def require_writable(out: Path) -> None:
     """
     try:
         out.mkdir(parents=True, exist_ok=True)
-        # Has no name, so that nothing is left of it whenever this process is killed.
+        # The file has no name, so nothing is left of it if this process is killed.
         with tempfile.TemporaryFile(dir=out):
             pass
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Cells of equal key under other recipes' names: the same training, taken over instead of being repeated."""
+"""Cells of equal key under other recipes' names: the same training, whose results are taken over."""
 
 import os
 import shutil
@@ -47,7 +47,7 @@ def take_over(out: Path, twin: Record, cell: CellName, settings: Mapping[str, An
     twin
         A finished record of the same key.
     cell, settings
-        The name and the settings that the record gets.
+        Name and settings for the new record.
     """
     source, target = (CellFolder.of(out, name, twin.key) for name in (twin.cell, cell))
     quarantine_damaged(out, cell, twin.key)

@@ -1,4 +1,4 @@
-"""The cost of a grid before it is run: from records where there are some, else from one trial per kind of cell."""
+"""The cost of a grid before it is run: from records if there are any, else from one trial per kind of cell."""
 
 import time
 import traceback
@@ -22,9 +22,9 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Forecast:
-    """The cells that a run would train, and by their `same_but_seed` the expected cost or why it is unknown.
+    """The cells that a run would train and, by `same_but_seed`, their expected cost or why it is unknown.
 
-    ``trials`` are those that costs come from where there was no record.
+    ``trials`` are the trials run for cells without records.
     """
 
     cells: Sequence[PlannedCell]
@@ -49,11 +49,11 @@ def forecast(
     data, out
         Folder of the datasets; results folder, whose records are used.
     resources
-        As for the run; as many trials at once as cells will be.
+        As for the run; as many trials run at once as cells would.
     budget_s
-        For the steps of one trial.
+        Seconds for the steps of one trial.
     say
-        Told of each trial.
+        Called with a line for each trial.
     """
     chosen = to_train(cells, retry_failed=resources.retry_failed)
     if not chosen:
@@ -83,10 +83,10 @@ def forecast(
 
 
 def run_trials(jobs: Sequence[Job], n_workers: int, budget_s: float) -> Iterator[tuple[int, Trial | str]]:
-    """Try jobs in fresh processes, some at once; yield each one's position and its trial, or why there is none."""
+    """Try jobs in fresh processes, several at once; yield each job's position and its trial, or why there is none."""
     if not jobs:
         return
-    # The first process waits for the fork server's imports, which no cell will.
+    # The first process waits for the fork server's imports, which would distort a measurement.
     warm = Child(_nothing)
     wait_for_news([warm])
     warm.end()
@@ -110,11 +110,11 @@ def run_trials(jobs: Sequence[Job], n_workers: int, budget_s: float) -> Iterator
 
 
 def _nothing(_connection: Connection) -> None:
-    """Run in a process that is only there to have been started."""
+    """Do nothing, in a process that only starts the fork server."""
 
 
 def _answer(child: Child) -> Trial | str | None:
-    """Return what a process found, or how it died without; None while it is at it."""
+    """Return a process's result, or how it died without one; None while it runs."""
     alive = child.process.is_alive()
     found = next(child.received(), None)
     if found is None and alive:
@@ -130,6 +130,6 @@ def _main(job: Job, started: float, budget_s: float, answer: Connection) -> None
     try:
         answer.send(measure(job, started, budget_s))
     except (Exception, SystemExit) as error:
-        # The plan of the other cells is still worth having; the parent says which one has none.
+        # A failed trial must not stop the others; the parent reports which cell has none.
         traceback.print_exc()
         answer.send(f"{type(error).__name__}: {error}")

@@ -1,4 +1,4 @@
-"""Who works on a cell: a lock that the system frees when its holder ends, and what a killed holder left behind."""
+"""The lock of a cell, which the system frees when its holder ends, and the removal of a killed holder's files."""
 
 import fcntl
 import logging
@@ -13,7 +13,7 @@ from filelock import FileLock
 from bench.measure.exclusive import NO_LOCKS
 from bench.results.store import CellFolder
 
-# Longer than another process needs to look whether the lock is held.
+# Seconds; longer than another process needs to test whether the lock is held.
 PATIENCE_S = 0.5
 
 log = logging.getLogger(__name__)
@@ -21,9 +21,9 @@ log = logging.getLogger(__name__)
 
 @contextmanager
 def locked(folder: CellFolder) -> Iterator[None]:
-    """Hold a cell, so that no other process trains it.
+    """Hold a cell's lock, so that no other process trains it.
 
-    Where the file system has no locks nobody is kept out: two runs may then train a cell twice, which
+    On a file system without locks, two runs may train a cell twice, which
     `bench.run.ended` settles.
 
     Raises
@@ -51,7 +51,7 @@ def is_locked(folder: CellFolder) -> bool:
 
 
 def sweep(folder: CellFolder) -> None:
-    """Remove the half-written files of a killed process; only for who holds the cell."""
+    """Remove the half-written files of a killed process; the caller must hold the cell's lock."""
     for path in folder.path.glob(".*.tmp"):
         path.unlink(missing_ok=True)
 
@@ -61,7 +61,7 @@ def _has_locks(path: Path) -> bool:
 
 
 def _is_free(descriptor: int) -> bool | None:
-    """Tell whether no process has locked a file for itself alone, and close it; None where there are no locks."""
+    """Tell whether no process holds an exclusive lock on a file, and close it; None if there are no locks."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -77,7 +77,7 @@ def _is_free(descriptor: int) -> bool | None:
 
 @cache
 def _warn(out: Path) -> None:
-    """Say once for each results folder that its file system has no locks."""
+    """Warn once for each results folder on a file system without locks."""
     log.warning(
         "%s: its file system has no locks, so that two runs at once may train a cell twice; the first record stays",
         out,

@@ -1,7 +1,7 @@
-"""The state of an unfinished training on disk, so that a cell killed in any epoch goes on where it was.
+"""The state of an unfinished training on disk, so that a killed cell continues from its last epoch.
 
-The file is the SHA-256 of the rest as one line of text, and torch's own format: torch finds a file that is too
-short, but loads one with changed numbers.
+The file is one line with the SHA-256 of the rest, then torch's own format: torch detects a file that is too
+short, but not one with changed numbers.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ def save(job: Job, fit: Fit) -> None:
     Raises
     ------
     OSError
-        The disk refuses; an earlier checkpoint is still there.
+        The write failed; an earlier checkpoint is still there.
     """
     buffer = io.BytesIO()
     torch.save({"key": job.cell.key, "manner": _manner(job), "fit": fit.state_dict()}, buffer)
@@ -35,10 +35,10 @@ def save(job: Job, fit: Fit) -> None:
 
 
 def restore(job: Job, fit: Fit) -> bool:
-    """Put a saved state back; tell whether there was one of this very cell, trained in the same manner.
+    """Restore a saved state; return whether there was one of this cell, trained in the same manner.
 
     A damaged file, or one of another cell, is renamed to ``damaged-N-checkpoint.pt``. That, and a state from
-    micro-batches of another size or another number of processes, whose random draws do not go on here, is said in
+    micro-batches of another size or another number of processes, whose random draws cannot continue here, is noted in
     the cell's log; the training then starts afresh.
     """
     path = job.folder.checkpoint
@@ -58,7 +58,7 @@ def restore(job: Job, fit: Fit) -> bool:
 
 
 def _manner(job: Job) -> dict[str, int | None]:
-    """Return what changes a training's random draws but not its key."""
+    """Return the settings that change a training's random draws but not its key."""
     return {"micro_batch_size": job.training.micro_batch_size, "ranks": job.ranks}
 
 

@@ -16,7 +16,7 @@ ENDINGS = (*get_args(Outcome), "unfinished", "damaged")
 def choose(
     cells: Sequence[CellStatus], endings: Sequence[str], models: Sequence[str], datasets: Sequence[str]
 ) -> list[CellStatus]:
-    """Return the cells that have a folder, are not being trained, and are of what is named; empty names all."""
+    """Return the cells that have a folder, are not being trained, and match the given names; no names match all."""
     return [
         cell
         for cell in cells
@@ -29,12 +29,12 @@ def choose(
 
 
 def remove(cells: Sequence[CellStatus]) -> list[CellStatus]:
-    """Delete the folders of cells and return the cells that were left, because a run has taken them up meanwhile."""
+    """Delete the folders of cells; return the cells that were kept because a run trains them by now."""
     left = []
     for cell in cells:
         try:
             with locked(cell.folder):
-                # The record goes first: a cell half removed is one to do.
+                # The record is removed first, so that a half-removed cell counts as not done.
                 cell.folder.record.unlink(missing_ok=True)
                 shutil.rmtree(cell.folder.path)
         except Timeout:

@@ -1,4 +1,4 @@
-"""How a process computes: with so many threads, and in a fixed order where that is asked for."""
+"""The computing mode of a process: number of threads, and deterministic algorithms if asked for."""
 
 import os
 
@@ -13,9 +13,9 @@ def set_threads(n: int) -> None:
 
 
 def forbid_any_order(device: str) -> None:
-    """Have torch refuse algorithms whose sums come in any order, and take a scan whose backward pass is deterministic.
+    """Make torch refuse non-deterministic algorithms, and choose a scan with a deterministic backward pass.
 
-    To be called before the process's first CUDA operation. Changes a GPU only, and is untested on one.
+    Must be called before the process's first CUDA operation. Affects GPUs only, and is untested on one.
     """
     import torch
 

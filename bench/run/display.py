@@ -9,13 +9,13 @@ from bench.run.pool import Event, Finished, Progress, Started
 
 
 class Display(Protocol):
-    """What a run tells of itself, between entering and leaving."""
+    """The display of a run's progress; a context manager."""
 
     def say(self, line: str) -> None:
         """Print a line that stays."""
 
     def record(self, dataset: str, done: int, total: int) -> None:
-        """Show how far the preparation of a dataset is."""
+        """Show the progress of preparing a dataset."""
 
     def event(self, event: Event) -> None:
         """Show what happened to a cell."""

@@ -2,7 +2,7 @@
 
 Every process loads the whole data and takes its share of each batch. The effective batch is the recipe's: gradients
 are weighted by the size of a share, batch statistics are those of the whole batch, and every window is evaluated
-once. The result is one process's up to rounding for models whose output for a window depends on no other window but
+once. The result equals a single process's up to rounding if a model's output for a window depends on no other but
 through batch normalisation; `differs_because` says which others there are. Untested on a GPU.
 """
 
@@ -36,17 +36,17 @@ from bench.train.fit import Fit
 from bench.train.part import Part
 from bench.train.seeding import derived_seed, seed_default_generators
 
-# By what couples the windows of a batch.
+# Models by what makes a window's output depend on others of the batch.
 DIFFERENT = {
     "draws": "it draws random numbers, and each process its own",
     "statistics": "it averages over the windows of a batch",
 }
-# Of the state of a training, what each process has of its own.
+# The parts of a training's state that each process has of its own.
 GENERATORS = ("default_generator", "cuda_generator")
 
 
 def differs_because(model: str) -> str | None:
-    """Return why a model trained by several processes is not the one that a single process trains, or None."""
+    """Return why a model trained by several processes differs from that of a single process, or None."""
     entry = models.entry(model)
     if entry.is_own:
         return "nothing is known of it"
@@ -69,27 +69,30 @@ class DistributedFit(Fit):
         self.together = DistributedDataParallel(model, broadcast_buffers=False, find_unused_parameters=True)
         seed_default_generators(derived_seed(seed, f"rank {self.rank}"))
 
-    def _accumulate(self, windows: Tensor, labels: Tensor) -> float:
+    def _accumulate(self, windows: Tensor, labels: Tensor) -> list[Tensor]:
         """Add up the gradients of all processes' shares of a batch, and return the whole batch's mean loss."""
         size = self.training.micro_batch_size or len(labels)
         pairs = zip(windows.split(size), labels.split(size), strict=True)
-        total = sum(self._accumulate_shares(some, truth, len(truth) / len(labels)) for some, truth in pairs)
-        whole = torch.tensor(total, dtype=torch.float64, device=self.device)
+        parts = [
+            self._accumulate_shares(micro_batch, truth, len(truth) / len(labels))
+            for micro_batch, truth in pairs
+        ]
+        whole = torch.stack(parts).sum()
         dist.all_reduce(whole)
-        return whole.item()
+        return [whole]
 
-    def _accumulate_shares(self, windows: Tensor, labels: Tensor, weight: float) -> float:
+    def _accumulate_shares(self, windows: Tensor, labels: Tensor, weight: float) -> Tensor:
         """Add up the gradients of one micro-batch, ``weight`` of its batch; return this process's part of the loss."""
         own, copies = share_of(len(labels)), 1
         share = (own.stop - own.start) / len(labels)
         if len(labels) < self.ranks:
-            # Too few to share out: everyone computes all of them.
+            # Too few windows to share out: every process computes all of them.
             own, share, copies = slice(None), 1 / self.ranks, self.ranks
         weight *= share
         for norm in self.norms:
             norm.copies = copies
         with self._sharing(weight * self.ranks):
-            return weight * super()._accumulate(windows[own], labels[own])
+            return weight * torch.stack(super()._accumulate(windows[own], labels[own])).double().sum()
 
     @contextmanager
     def _sharing(self, scale: float) -> Iterator[None]:
@@ -102,14 +105,14 @@ class DistributedFit(Fit):
             self.model = alone
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the state of a `Fit`, and every process's generators; to be called by all processes at once."""
+        """Return the state of a `Fit`, and every process's generators; all processes must call it together."""
         state = super().state_dict()
         everyone: list[Any] = [None] * self.ranks
         dist.all_gather_object(everyone, {name: state[name] for name in GENERATORS})
         return state | {"generators": everyone}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go back to a state that as many processes took; each goes on with its own generators."""
+        """Restore a state taken by the same number of processes; each continues with its own generators."""
         super().load_state_dict(state | state["generators"][self.rank])
 
 
@@ -140,7 +143,7 @@ def share_evaluation(model: nn.Module) -> None:
             return inputs
         (windows,) = inputs
         whole, own = len(windows), share_of(len(windows))
-        # A process without a share computes one window for nothing, to know the shape of logits.
+        # A process without a share computes one window just for the shape of logits.
         return (windows[own] if own.stop > own.start else windows[:1],)
 
     def gather(module: nn.Module, _inputs: tuple[Tensor, ...], logits: Tensor) -> Tensor:
@@ -165,13 +168,13 @@ def gathered(own: Tensor, n: int) -> Tensor:
 def run_together(job: Job, on_epoch: Callable[[Epoch], None]) -> Record | None:
     """Train a cell with all processes that torchrun started; the first writes and returns its record.
 
-    All go on from the first one's checkpoint, which they read before it can write another. What goes wrong is raised
-    and no record of it written: the cell stays to do.
+    All continue from the first process's checkpoint, which they read before it can write another. Errors are raised
+    without a record, so that the cell remains to be done.
 
     Raises
     ------
     UsageError
-        Another run trains the cell, in every process.
+        Another run trains the cell; raised in every process.
     """
     rank, ranks = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
     if job.device == "cuda":
@@ -219,8 +222,8 @@ def _other(job: Job) -> None:
 
 
 def _agree(refusal: str | None) -> None:
-    """Have all processes raise what the first one refuses, so that none waits for the others."""
-    told = [refusal]
-    dist.broadcast_object_list(told)
-    if told[0] is not None:
-        raise UsageError(told[0])
+    """Raise the first process's refusal in all processes, so that none waits for the others."""
+    message = [refusal]
+    dist.broadcast_object_list(message)
+    if message[0] is not None:
+        raise UsageError(message[0])

@@ -1,4 +1,4 @@
-"""How a worker ended, and how a cell had ended already when a worker came to it or had trained it."""
+"""How a worker ended, and whether another process finished its cell first."""
 
 import json
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ class Ended:
     """How a worker ended.
 
     Its cell has a record of this outcome; or another process holds the cell; or there is no record yet: the fault may
-    pass, half the memory may do, or the worker ``died`` by its own code. Whoever started the worker decides.
+    pass, half the memory may suffice, or the worker ``died`` by its own code. The caller decides what to do.
     """
 
     outcome: Outcome | Literal["already-done", "locked", "fault", "too-large", "died"]
@@ -25,9 +25,9 @@ class Ended:
 
 
 def ended_before(job: Job) -> Ended | None:
-    """Return how a cell ended that has got a record since it was planned; None when it is still to be trained.
+    """Return the end of a cell that got a record since it was planned; None if it is still to be trained.
 
-    Another run's failure counts as this run's: whoever wants it tried again says so in a new run.
+    Another run's failure counts as this run's: to retry it, start a new run with the option for that.
     """
     found = find_record(job.out, job.name, job.cell.key)
     if found is None or (not found.is_done and identity(found) == job.seen):
@@ -39,10 +39,10 @@ def ended_before(job: Job) -> Ended | None:
 
 
 def earlier_record(job: Job, metrics: Metrics, environment: Environment) -> tuple[Record | None, str]:
-    """Return the finished record that another process has written meanwhile, or None, and what is to be said of it.
+    """Return the finished record that another process has written meanwhile, or None, and a remark on it.
 
     A cell can be trained twice at once where a file system has no locks; the first record stays. Equal scores collide
-    harmlessly. Others are written to ``differs-N.json`` beside the record, with the environment that gave them: the
+    harmlessly. Different scores are written to ``differs-N.json`` beside the record, with their environment: the
     two environments differ, or something is not as reproducible as it should be.
     """
     found = find_record(job.out, job.name, job.cell.key)

@@ -10,7 +10,7 @@ from torch import Tensor
 from bench import datasets, models
 from bench.errors import ModelError
 from bench.results.record import Scores
-from bench.run.train_cell import Parts
+from bench.run.planned_inputs import Parts
 from bench.settings import preset, resolve
 from bench.settings.resolve import check_assignments, parse_assignments
 from bench.train.evaluate import predict
@@ -79,7 +79,7 @@ def evaluate_checkpoint(
 
 
 def read_tensors(path: Path) -> dict[str, Tensor]:
-    """Read a checkpoint's tensors without running anything in it.
+    """Read a checkpoint's tensors without executing any code in it.
 
     Raises
     ------
@@ -108,7 +108,7 @@ def read_tensors(path: Path) -> dict[str, Tensor]:
 
 
 def _refuse_unknown_modes(model: str, ours: Mapping[str, Tensor], given: Mapping[str, Tensor]) -> None:
-    """Refuse a FEDformer checkpoint that leaves its drawn frequencies to chance: its logits would mean nothing."""
+    """Refuse a FEDformer checkpoint without its drawn frequencies: its logits would be meaningless."""
     if "mode_index" in ours and "mode_index" not in given:
         raise ModelError(
             f"{model}: the published checkpoint does not store which frequencies it drew; add them to the file as a "

@@ -1,4 +1,4 @@
-"""What every record says of its cell and of where it ran, and the record of a cell that has no scores."""
+"""The fields of every record on its cell and environment, and the record of a cell without scores."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -13,7 +13,7 @@ from bench.run.cell_lock import locked, sweep
 from bench.run.ended import Ended, ended_before
 from bench.run.job import Job
 
-# Room for what faulthandler writes, which ends with a long list of modules.
+# Room for faulthandler's output, which ends with a long list of modules.
 TAIL_BYTES = 16384
 
 
@@ -29,16 +29,17 @@ def identity_of(job: Job) -> dict[str, Any]:
     }
 
 
-def environment_of(job: Job, scan_backend: str | None) -> Environment:
-    """Describe where a job runs."""
-    described = describe(job.device, job.threads, job.cell.settings.training.precision, scan_backend)
+def environment_of(job: Job, scan_backend: str | None, attention_backend: str | None = None) -> Environment:
+    """Describe the environment of a job."""
+    precision = job.cell.settings.training.precision
+    described = describe(job.device, job.threads, precision, scan_backend, attention_backend)
     return described.model_copy(
         update={"deterministic": described.deterministic or job.deterministic, "ranks": job.ranks}
     )
 
 
 def write_failure(job: Job, outcome: Outcome, failure: Failure, started: datetime) -> None:
-    """Write the record of a cell that has no scores; only for who holds the cell."""
+    """Write the record of a cell without scores; the caller must hold the cell's lock."""
     record = Record(
         **identity_of(job),
         outcome=outcome,
@@ -54,7 +55,7 @@ def write_failure(job: Job, outcome: Outcome, failure: Failure, started: datetim
 
 
 def record_failure(job: Job, outcome: Outcome, failure: Failure, started: datetime) -> Ended:
-    """Write the record of a cell whose worker wrote none, with the end of its log; a record that it got stays.
+    """Write the record of a cell whose worker wrote none, with the end of its log; an existing record stays.
 
     Raises
     ------
@@ -82,7 +83,7 @@ def record_failure(job: Job, outcome: Outcome, failure: Failure, started: dateti
 
 
 def last_lines(folder: CellFolder) -> str:
-    """Return the end of a cell's log, which may be growing; faulthandler writes there where a process died."""
+    """Return the end of a cell's log, which may be growing; faulthandler writes there when a process dies."""
     if not folder.log.exists():
         return ""
     with folder.log.open("rb") as file:

@@ -1,4 +1,4 @@
-"""What a worker is given: a cell, where its data and results lie, and the resources it may use."""
+"""The task of a worker: a cell, the folders of data and results, and the resources it may use."""
 
 import os
 from collections.abc import Sequence
@@ -21,8 +21,8 @@ from bench.settings import Training
 class Job:
     """One cell to train.
 
-    ``model`` and ``dataset`` are the registry's entries, since a worker does not know a user's own until told;
-    ``seen`` identifies the record that the cell had when it was planned; ``gpu`` is the only one that the worker may
+    ``model`` and ``dataset`` are the registry's entries, since a worker's registry lacks a user's own;
+    ``seen`` identifies the record that the cell had when it was planned; ``gpu`` is the only GPU that the worker may
     see, as CUDA_VISIBLE_DEVICES names it; ``memory_bytes`` is what it may allocate on a CPU; ``deterministic``
     forbids algorithms whose sums come in any order; ``micro_batch_size`` overrides the recipe's after a lack of
     memory; ``ranks`` is how many processes train the cell together.
@@ -49,7 +49,7 @@ class Job:
 
     @property
     def folder(self) -> CellFolder:
-        """Where the cell's files go."""
+        """The folder for the cell's files."""
         return CellFolder.of(self.out, self.name, self.cell.key)
 
     @property
@@ -60,7 +60,7 @@ class Job:
         return training.model_copy(update={"micro_batch_size": size})
 
     def smaller(self) -> "Job | None":
-        """Return the job with half the windows per forward pass; None when that was tried or cannot be."""
+        """Return the job with half the windows per forward pass; None if that was tried already or is impossible."""
         training = self.cell.settings.training
         n_windows = min(training.batch_size, self.cell.data.description.n_train_windows_used)
         size = min(training.micro_batch_size or n_windows, n_windows)
@@ -73,7 +73,7 @@ class Job:
         return replace(self, gpu=gpu)
 
     def introduce(self) -> None:
-        """Have this process know the cell's model and dataset, which may be a user's own, and see its GPU only."""
+        """Register the cell's model and dataset, which may be a user's own, in this process; restrict it to its GPU."""
         if self.gpu is not None:
             os.environ["CUDA_VISIBLE_DEVICES"] = self.gpu
         models.register(self.model)
@@ -89,7 +89,7 @@ def make_jobs(
             cell=planned.cell,
             model=models.entry(planned.settings.model),
             dataset=datasets.entry(planned.settings.dataset),
-            # A worker may have another current folder.
+            # Absolute, since a worker may have another current folder.
             data=data.resolve(),
             out=out.resolve(),
             device=device,
@@ -104,5 +104,5 @@ def make_jobs(
 
 
 def identity(record: Record | None) -> str | None:
-    """Return what tells a record from a later one of the same cell."""
+    """Return an identifier that distinguishes a record from later records of the same cell."""
     return None if record is None else f"{record.timing.started} {record.timing.total_s!r}"

@@ -1,4 +1,4 @@
-"""Running jobs in worker processes: as many at once as asked, each watched to its end."""
+"""Running jobs in several worker processes, each watched to its end."""
 
 import time
 from collections import deque
@@ -78,7 +78,7 @@ def run_jobs(
 ) -> Generator[Event]:
     """Run jobs and yield what happens; stop the workers when the caller stops listening.
 
-    A worker that dies by a signal, or that disk or mount fail, is tried again twice; one that lacks memory, once
+    A worker that dies by a signal, or by a fault of disk or mount, is tried again twice; one that lacks memory, once
     with half the micro-batch. A job whose cell another process holds waits until that process is done with it.
 
     Parameters
@@ -90,12 +90,12 @@ def run_jobs(
     timeout_s
         Longest time of one cell.
     gpus
-        Handed to the workers, one each, so that they are shared evenly.
+        GPUs for the workers, one each, shared evenly.
 
     Raises
     ------
     BenchError
-        Not even the record of a failure can be written, or no worker can be started; what is finished is kept.
+        Not even the record of a failure can be written, or no worker can be started; finished cells are kept.
     """
     if jobs:
         # Waits for the end of a measurement on this device.
@@ -130,7 +130,7 @@ def _run(
 
 
 def _next_due(queue: deque[_Waiting]) -> _Waiting | None:
-    """Take the first job that may start; one that another process holds is looked at again later."""
+    """Take the first job that may start; a job whose cell another process holds is checked again later."""
     now = time.monotonic()
     for waiting in [waiting for waiting in queue if waiting.not_before <= now]:
         queue.remove(waiting)
@@ -141,7 +141,7 @@ def _next_due(queue: deque[_Waiting]) -> _Waiting | None:
 
 
 def _sleep(running: list[_Running], queue: deque[_Waiting]) -> None:
-    """Sleep until a worker says something or ends, or a waiting job is due; a second at most."""
+    """Sleep until a worker sends something or ends, or a waiting job is due; a second at most."""
     if running:
         wait_for_news([cell.child for cell in running], timeout_s=1.0)
     elif queue:
@@ -150,7 +150,7 @@ def _sleep(running: list[_Running], queue: deque[_Waiting]) -> None:
 
 
 def _news_of(cell: _Running) -> Iterator[Event]:
-    """Yield the epochs that a worker has sent, and keep how it ended."""
+    """Yield the epochs that a worker has sent, and store its `Ended` if it sent one."""
     for news in cell.child.received():
         if isinstance(news, Epoch):
             yield Progress(cell.job, news)
@@ -159,7 +159,7 @@ def _news_of(cell: _Running) -> Iterator[Event]:
 
 
 def _conclude(cell: _Running, queue: deque[_Waiting]) -> Iterator[Event]:
-    """Say how a job ended, or put it back in the queue."""
+    """Yield the end of a job, or put the job back in the queue."""
     cell.child.end()
     ended, attempt = cell.ended or _death_of(cell), cell.waiting.attempt
     if ended.outcome == "locked":
@@ -176,9 +176,9 @@ def _conclude(cell: _Running, queue: deque[_Waiting]) -> Iterator[Event]:
 
 
 def _death_of(cell: _Running) -> Ended:
-    """Say how a worker went that said nothing: by a signal, which may pass, or by its own code.
+    """Return the end of a worker that sent none: by a signal, which may pass, or by its own code.
 
-    The code of a worker is not known when the fork server died; the worker went on and was ended then.
+    A worker's exit code is unknown if the fork server died; the worker was ended then.
     """
     code = cell.child.exit_code
     by_fault = code < 0 or code == LOST_CODE
@@ -194,7 +194,7 @@ def _stop_late(cell: _Running, queue: deque[_Waiting], timeout_s: float) -> Iter
 
 
 def _fail(cell: _Running, queue: deque[_Waiting], outcome: Outcome, failure: Failure) -> Iterator[Finished]:
-    """Write the record of a worker that wrote none; where another run holds the cell now, wait for what it records."""
+    """Write the record of a worker that wrote none; if another run holds the cell now, wait for its record."""
     try:
         yield Finished(cell.job, record_failure(cell.job, outcome, failure, cell.started))
     except Timeout:
@@ -205,6 +205,6 @@ def _stop(running: Sequence[_Running]) -> None:
     """Stop workers and remove what they were writing."""
     stop([cell.child for cell in running])
     for cell in running:
-        # Where another run holds the cell, or the disk refuses, whoever takes the cell next sweeps too.
+        # If another run holds the cell, or the disk refuses, the next run of the cell sweeps.
         with suppress(OSError), locked(cell.job.folder):
             sweep(cell.job.folder)

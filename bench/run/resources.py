@@ -10,7 +10,7 @@ from bench.plan.shard import Shard
 
 @dataclass(frozen=True, kw_only=True)
 class Resources:
-    """What a run may use and how it treats what goes wrong; ``memory_bytes`` is per cell, on a CPU."""
+    """What a run may use, and how it treats failures; ``memory_bytes`` is per cell, on a CPU."""
 
     device: str = "auto"
     jobs: int = 1
@@ -40,7 +40,7 @@ def visible_gpus(device: str) -> tuple[str, ...]:
 
 
 def least_used(gpus: Sequence[str], in_use: Iterable[str | None]) -> str | None:
-    """Return the GPU with the fewest workers, the first of equals; None where there is no GPU.
+    """Return the GPU with the fewest workers, the first of equals; None if there is no GPU.
 
     Each worker sees one GPU, by CUDA_VISIBLE_DEVICES, so that a cell cannot take another's memory.
     """

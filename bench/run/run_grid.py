@@ -4,32 +4,24 @@ import signal
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import Protocol
 
 from bench import datasets
 from bench.datasets.cache.manifest import Manifest
 from bench.datasets.cache.prepare import refuse_damage
 from bench.errors import UsageError
-from bench.files import remove_abandoned
-from bench.machine import available_bytes
-from bench.measure.environment import resolve_device
-from bench.plan.cell import cell_name
 from bench.plan.data import check_all
 from bench.plan.grid import PlannedCell, Request, plan, to_train
-from bench.plan.planned import PlannedName, read_planned, write_planned
-from bench.processes import fork_server
-from bench.results.store import CellFolder, require_writable
-from bench.results.twins import take_over
-from bench.run.cell_lock import is_locked, sweep
+from bench.plan.planned import write_planned
+from bench.results.store import require_writable
+from bench.run.backend import backend_for
 from bench.run.display import Display, make_display
-from bench.run.job import Job, make_jobs
-from bench.run.pool import Event, Finished, run_jobs
-from bench.run.ray_backend import SHARED_MARK, connected
-from bench.run.resources import Resources, visible_gpus
-from bench.run.worker import SHARE_OF_MEMORY
+from bench.run.job import make_jobs
+from bench.run.leftovers import planned_by_others, sweep_old, take_over_twins, tidy_done
+from bench.run.pool import Event, Finished
+from bench.run.resources import Resources
 
 
 @dataclass(frozen=True)
@@ -85,10 +77,10 @@ def execute(request: Request, data: Path, out: Path, resources: Resources) -> Su
     require_writable(out)
     sweep_old(out)
     manifests, problems = check_all(request.datasets, data, skip_missing=resources.skip_missing)
-    with _sigterm_interrupts(), _backend(resources) as backend:
+    with _sigterm_interrupts(), backend_for(resources) as backend:
         prepared = _prepare(manifests, data, resources, problems)
         cells = plan(request.only(list(prepared)), prepared, out)
-        write_planned(out, cells, beside=_planned_by_others(out))
+        write_planned(out, cells, beside=planned_by_others(out))
         take_over_twins(cells, out)
         tidy_done(cells, out)
         if resources.shard is not None:
@@ -100,37 +92,6 @@ def execute(request: Request, data: Path, out: Path, resources: Resources) -> Su
     return Summary(Counter(_found(planned) for planned in cells if planned not in chosen) + outcomes)
 
 
-def take_over_twins(cells: Sequence[PlannedCell], out: Path) -> None:
-    """Give cells that another recipe has trained under the same key a record of their own."""
-    for planned in cells:
-        record, settings = planned.record, planned.settings
-        if planned.status == "done" and record is not None and record.cell.recipe != settings.recipe:
-            take_over(out, record, cell_name(settings), settings.model_dump(mode="json"))
-
-
-def tidy_done(cells: Sequence[PlannedCell], out: Path) -> None:
-    """Remove the checkpoint of a process killed after writing its record."""
-    for planned in cells:
-        if planned.cell is not None and planned.status == "done":
-            folder = CellFolder.of(out, cell_name(planned.settings), planned.cell.key)
-            if not is_locked(folder):
-                folder.checkpoint.unlink(missing_ok=True)
-                sweep(folder)
-
-
-def sweep_old(out: Path) -> None:
-    """Remove what runs of this results folder left at its top that were killed; a live one renews its files."""
-    for pattern in (".*.tmp", f"{SHARED_MARK}*"):
-        remove_abandoned(out, pattern)
-
-
-def _planned_by_others(out: Path) -> list[PlannedName]:
-    """Return what the last run asked for if one of its cells is being trained: another run of this folder goes on."""
-    names = read_planned(out)
-    alive = any(is_locked(CellFolder.of(out, name.cell, name.key)) for name in names)
-    return names if alive else []
-
-
 def prepare_all(
     manifests: Mapping[str, Manifest | None],
     root: Path,
@@ -139,7 +100,7 @@ def prepare_all(
     allow_skipped: bool,
     on_record: Callable[[str, int, int], None],
 ) -> dict[str, Manifest]:
-    """Cut the windows of every dataset that is not prepared yet; ``on_record`` is told dataset, records done and all.
+    """Cut the windows of every dataset not prepared yet; ``on_record`` gets dataset, records done, records in all.
 
     Raises
     ------
@@ -192,50 +153,6 @@ def _train(events: Generator[Event], display: Display, *, fail_fast: bool) -> Co
                     display.say("stopped at the first failure (--fail-fast)")
                     break
     return outcomes
-
-
-class Backend(Protocol):
-    """Where the jobs of a run are run."""
-
-    @property
-    def device(self) -> str:
-        """``cpu`` or ``cuda``."""
-        ...
-
-    def run(self, jobs: Sequence[Job]) -> Generator[Event]:
-        """Run jobs and yield what happens; stop when the caller stops listening."""
-        ...
-
-
-@dataclass(frozen=True)
-class _Here:
-    """Workers of this machine."""
-
-    resources: Resources
-    device: str
-
-    def run(self, jobs: Sequence[Job]) -> Generator[Event]:
-        resources = self.resources
-        # A cell that wants more than its share must not have the system kill it, or another, without a word.
-        share = int(SHARE_OF_MEMORY * available_bytes() / resources.jobs)
-        return run_jobs(
-            [job if job.memory_bytes is not None else replace(job, memory_bytes=share) for job in jobs],
-            n_workers=resources.jobs,
-            timeout_s=resources.cell_timeout,
-            gpus=visible_gpus(self.device),
-        )
-
-
-@contextmanager
-def _backend(resources: Resources) -> Iterator[Backend]:
-    """Give the place where jobs are to be run, ready before anything else is started."""
-    if resources.backend == "ray":
-        with connected(resources) as cluster:
-            yield cluster
-    else:
-        device = resolve_device(resources.device)
-        fork_server()
-        yield _Here(resources, device)
 
 
 @contextmanager

@@ -66,9 +66,9 @@ class _SharedSum(torch.autograd.Function):
 
 
 def share_batch_norms(model: nn.Module) -> list[SharedBatchNorm]:
-    """Have every `BatchNorm1d` of a model share its statistics from now on; return them."""
+    """Make every `BatchNorm1d` of a model share its statistics from now on; return these layers."""
     for module in model.modules():
         if type(module) is nn.BatchNorm1d:
-            # Its tensors stay the same objects, so that an optimiser may hold them already.
+            # Its tensors stay the same objects, since an optimiser may hold them already.
             module.__class__ = SharedBatchNorm
     return [module for module in model.modules() if isinstance(module, SharedBatchNorm)]

@@ -21,10 +21,10 @@ _FOLDER = re.compile(r"(?P<recipe>.+)-s(?P<seed>\d+)-[0-9a-f]{12}")
 
 @dataclass(frozen=True)
 class CellStatus:
-    """One cell as its folder shows it.
+    """The status of one cell, from its folder.
 
-    ``ending`` is the outcome of its record, ``unfinished``, ``damaged``, or ``-`` where nothing is there; ``note`` is
-    what the cell's log or record says last.
+    ``ending`` is the outcome of its record, ``unfinished``, ``damaged``, or ``-`` without any file; ``note`` is
+    the last message of the cell's log or record.
     """
 
     name: CellName
@@ -35,14 +35,14 @@ class CellStatus:
 
     @property
     def label(self) -> str:
-        """How messages call the cell."""
+        """The cell's name in messages."""
         return f"{self.name.model} / {self.name.dataset} / seed {self.name.seed}"
 
 
 def cell_statuses(out: Path, *, hashed: bool = False) -> list[CellStatus]:
     """Return the status of every cell that the last run asked for or that has a folder.
 
-    Files that a record names are looked for, and read to compare their hashes if asked, which takes long.
+    The files named by a record must exist; their hashes are compared only if asked, which takes long.
 
     Raises
     ------

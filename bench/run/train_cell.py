@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import numpy as np
@@ -10,51 +9,30 @@ from numpy.typing import NDArray
 from safetensors.torch import save
 from torch import nn
 
-from bench import datasets, models
-from bench.datasets.contract import Dataset, Split
-from bench.errors import DataError, ModelError
+from bench.datasets.contract import Dataset
 from bench.files import atomic_file, sha256_of
 from bench.measure.memory import peak_bytes
 from bench.measure.parameters import count_parameters
-from bench.models.source import path_of
-from bench.plan.cell import current_revisions
 from bench.results.record import Epoch, Metrics, Record, Scores, Timing
 from bench.results.store import write_record
 from bench.run import checkpoint
 from bench.run.ended import earlier_record
 from bench.run.failure import environment_of, identity_of
 from bench.run.job import Job
-from bench.settings import CellSettings, Training
+from bench.run.planned_inputs import Parts, build_model, drawn_train, load_data
+from bench.settings import Training
 from bench.train.evaluate import predict
 from bench.train.fit import Fit
 from bench.train.part import Part
 from bench.train.scores import score
-from bench.train.seeding import derived_seed, seed_default_generators
+from bench.train.seeding import seed_default_generators
 
 OnEpoch = Callable[[Epoch], None]
 MakeFit = Callable[[nn.Module, Part, Part, Training, int], Fit]
 
 
-@dataclass(frozen=True)
-class Parts:
-    """The three parts of a dataset, apart; training gets the first two only."""
-
-    train: Part
-    validation: Part
-    test: Part
-
-    @classmethod
-    def of(cls, dataset: Dataset, split: Split) -> "Parts":
-        """Cut a dataset along a split."""
-
-        def part(subjects: tuple[str, ...]) -> Part:
-            return Part(dataset.windows, dataset.labels, dataset.subject, dataset.indices(subjects))
-
-        return cls(part(split.train), part(split.validation), part(split.test))
-
-
 def run_cell(job: Job, on_epoch: OnEpoch, make_fit: MakeFit = Fit) -> tuple[Record, str]:
-    """Train, test and record one cell; return the record that it has now, and what is to be said of it.
+    """Train, test and record one cell; return the record that it has now, and a remark on it.
 
     ``make_fit`` makes the training; it may change the model in place.
 
@@ -85,7 +63,8 @@ def run_cell(job: Job, on_epoch: OnEpoch, make_fit: MakeFit = Fit) -> tuple[Reco
     metrics = Metrics(val=val_scores, test=test_scores)
     ended = time.perf_counter()
 
-    environment = environment_of(job, getattr(model, "scan_backend", None))
+    backends = (getattr(model, name, None) for name in ("scan_backend", "attention_backend"))
+    environment = environment_of(job, *backends)
     kept, note = earlier_record(job, metrics, environment)
     if kept is None:
         write_predictions(job, dataset, parts.test, test_logits)
@@ -112,50 +91,6 @@ def run_cell(job: Job, on_epoch: OnEpoch, make_fit: MakeFit = Fit) -> tuple[Reco
         write_record(job.folder, kept)
     job.folder.checkpoint.unlink(missing_ok=True)
     return kept, note
-
-
-def load_data(job: Job) -> Dataset:
-    """Return the windows that the cell's key tells of.
-
-    Raises
-    ------
-    DataError
-        The files have changed since the cell was planned, or differ on this machine.
-    """
-    settings, planned = job.cell.settings, job.cell.data
-    dataset = datasets.load(settings.dataset, job.data, planned.description.normalisation, planned.split)
-    if dataset.fingerprint != planned.description.fingerprint:
-        raise DataError(
-            f"{job.data / settings.dataset}: its windows have fingerprint {dataset.fingerprint[:12]} and had "
-            f"{planned.description.fingerprint[:12]} when the cell was planned; run the same command again: cells of "
-            "changed data are other cells"
-        )
-    return dataset
-
-
-def build_model(job: Job, dataset: Dataset) -> nn.Module:
-    """Build the cell's model for the dataset's shape.
-
-    Raises
-    ------
-    ModelError
-        The file of a user's own model has changed since the cell was planned.
-    """
-    facts, settings = dataset.facts, job.cell.settings
-    model = models.build(
-        settings.model,
-        facts.n_channels,
-        facts.n_times,
-        facts.n_classes,
-        **settings.hyperparameters,
-        **settings.execution,
-    )
-    if current_revisions(settings.model) != job.cell.revisions:
-        raise ModelError(
-            f"{settings.model}: {path_of(job.model)} has changed since the cell was planned; run the same command "
-            "again: cells of changed code are other cells"
-        )
-    return model
 
 
 def train_to_end(job: Job, fit: Fit, on_epoch: OnEpoch) -> None:
@@ -197,13 +132,5 @@ def write_weights(job: Job, fit: Fit) -> None:
     """Write the weights that were tested."""
     weights = {name: value.contiguous().cpu() for name, value in fit.best_weights.items()}
     with atomic_file(job.folder.weights) as path:
-        # safetensors' own writer hides why the disk refuses.
+        # safetensors' own writer hides the reason of a write error.
         path.write_bytes(save(weights))
-
-
-def drawn_train(train: Part, settings: CellSettings) -> Part:
-    """Return the training windows of a cell: all, or a seeded draw."""
-    at_most = settings.training.max_train_windows
-    if at_most is None:
-        return train
-    return train.draw(at_most, np.random.default_rng(derived_seed(settings.seed, "training windows")))

@@ -15,7 +15,7 @@ from bench.plan.cost import Trial
 from bench.run import checkpoint
 from bench.run.computing import set_threads
 from bench.run.job import Job
-from bench.run.train_cell import Parts, build_model, drawn_train, load_data
+from bench.run.planned_inputs import Parts, build_model, drawn_train, load_data
 from bench.train.evaluate import predict
 from bench.train.fit import Fit
 from bench.train.part import Part
@@ -38,9 +38,9 @@ def measure(job: Job, started: float, budget_s: float) -> Trial:
     job
         The cell.
     started
-        When the parent asked for this process, by the system's clock.
+        System time at which the parent started this process.
     budget_s
-        For the steps.
+        Seconds for the steps.
     """
     start_s = time.time() - started
     set_threads(job.threads)
@@ -59,10 +59,12 @@ def measure(job: Job, started: float, budget_s: float) -> Trial:
     steps = _Steps(job, model, train, parts.validation)
     first_s = steps.time_one(SMALLEST_STEP)
     n_windows, train_window_s = steps.grow(budget_s)
-    some = _first(parts.test, EVALUATED)
-    evaluate = _timed(lambda: predict(model, some, settings.training.batch_size, settings.seed), job.device)
+    evaluated = _first(parts.test, EVALUATED)
+    evaluate = _timed(
+        lambda: predict(model, evaluated, settings.training.batch_size, settings.seed), job.device
+    )
     evaluate()
-    eval_window_s = tuple(evaluate() / len(some) for _ in range(2))
+    eval_window_s = tuple(evaluate() / len(evaluated) for _ in range(2))
     return Trial(
         start_s=start_s,
         load_s=loaded - clock,
@@ -91,7 +93,7 @@ class _Steps:
         return _timed(self._fit(n_windows).run_epoch, self.job.device)()
 
     def grow(self, budget_s: float) -> tuple[int, tuple[float, ...]]:
-        """Return the windows of the largest step that the budget allowed, and the seconds of one, each repeat's."""
+        """Return the windows of the largest step within the budget, and the seconds of each repeat of it."""
         deadline = time.perf_counter() + budget_s
         n_windows = min(SMALLEST_STEP, self.largest)
         while True:

@@ -22,13 +22,13 @@ from bench.run.ended import Ended, ended_before
 from bench.run.failure import write_failure
 from bench.run.job import Job
 
-# What a disk, a mount or a crowded machine says; anything else that the system refuses is a mistake in code.
+# Errors of a disk, a mount or an overloaded machine; any other OSError is a mistake in code.
 _FAULT_NAMES = (
     "EIO ENOSPC EDQUOT EFBIG EROFS ESTALE EREMOTEIO ETIMEDOUT ENOTCONN ESHUTDOWN "
     "EBUSY EAGAIN EINTR EMFILE ENFILE ENOLCK ENODEV ENXIO"
 )
 IO_FAULTS = frozenset(getattr(errno, name) for name in _FAULT_NAMES.split() if hasattr(errno, name))
-# Of what is free when a cell starts; what is left is for the system and for the other processes' growth.
+# Share of the memory free when a cell starts; the rest is for the system and the growth of other processes.
 SHARE_OF_MEMORY = 0.9
 
 Tell = Callable[[Epoch | Ended], None]
@@ -52,7 +52,7 @@ def main(job: Job, events: Connection) -> None:
 def teller(events: Connection) -> Tell:
     """Return a function that sends through a connection.
 
-    A worker whose parent has stopped listening goes on: what it has to say is in its record as well.
+    A worker whose parent has stopped listening continues, since its record holds everything it would send.
     """
 
     def tell(news: Epoch | Ended) -> None:
@@ -80,7 +80,7 @@ def _run_locked(job: Job, tell: Tell) -> Ended:
     with job.folder.log.open("a", encoding="utf-8", buffering=1) as log:
         os.dup2(log.fileno(), sys.stdout.fileno())
         os.dup2(log.fileno(), sys.stderr.fileno())
-        # Where a process is killed by its own code, or by its parent for taking too long, the log says at which line.
+        # If a process crashes, or is killed by its parent at the time limit, the log shows the line.
         faulthandler.enable(log)
         faulthandler.register(signal.SIGTERM, log, chain=True)
         return _run(job, tell)
@@ -103,7 +103,7 @@ def _run(job: Job, tell: Tell) -> Ended:
 
 
 def _limit(job: Job) -> None:
-    """Hold this process to its threads, and on a CPU to its memory, beyond which the system kills without a word."""
+    """Limit this process to its threads and, on a CPU, to its memory, since the system kills without a message."""
     from bench.measure.memory import limit_memory
 
     set_threads(job.threads)

@@ -7,7 +7,7 @@ Source: state-spaces/mamba, ``mamba_ssm/ops/selective_scan_interface.py``, funct
 
 import importlib
 import importlib.util
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
@@ -41,7 +41,11 @@ def scan(inputs: ScanInputs, reverse: Sequence[bool]) -> Tensor:
     """
     if inputs.u.dtype == torch.float64:
         raise ModelError("scan=mamba-ssm computes in float32 and got float64; use scan=torch")
-    kernel = importlib.import_module(INTERFACE).selective_scan_fn
+    return adapted(importlib.import_module(INTERFACE).selective_scan_fn, inputs, reverse)
+
+
+def adapted(kernel: Callable[..., Tensor], inputs: ScanInputs, reverse: Sequence[bool]) -> Tensor:
+    """Return ``y`` by a kernel with the layout and the arguments of ``selective_scan_fn``."""
     batch, n_times, n_directions, dim = inputs.delta.shape
     u = inputs.u.expand_as(inputs.delta)
     u, delta, b, c = (_time_last(tensor, reverse) for tensor in (u, inputs.delta, inputs.B, inputs.C))

@@ -1,4 +1,4 @@
-"""Hyperparameters as a settings file or a user gives them, held to the types of the constructor's defaults."""
+"""Hyperparameters from a settings file or a user, checked against the types of the constructor's defaults."""
 
 import math
 from collections.abc import Mapping
@@ -16,14 +16,14 @@ def checked(
     """Return a model's hyperparameters in the types of its defaults, so that equal values are written alike.
 
     A whole number becomes a float where the default is one. Of the package's models counts are at least 1 and floats
-    are rates in [0, 1); of a user's own nothing but the types is known.
+    are rates in [0, 1); of a user's own model only the types are checked.
 
     Parameters
     ----------
     model
         A registered name.
     defaults
-        Those of its constructor.
+        Default values of its constructor.
     values
         Hyperparameters by name, all of them known to the model.
     origins
@@ -48,7 +48,7 @@ def checked(
 
 
 def blamed(origin: str, name: str, value: Any) -> str:
-    """Return how a message calls a value that cannot be used: as it was typed, or by where it comes from."""
+    """Return the name of an unusable value for a message: as it was typed, or by its origin."""
     return f"--set {name}={value!r}" if origin == USER else f"{origin}: {name}={value!r}"
 
 
@@ -73,7 +73,7 @@ def _fitted_list(value: Any, default: list[Any] | tuple[Any, ...], *, bounded: b
     _require(isinstance(value, list | tuple) and len(value) > 0, "not a list such as [5, 10]")
     if not default:
         return value
-    return type(value)(_fitted(one, default[0], bounded=bounded) for one in value)
+    return type(value)(_fitted(item, default[0], bounded=bounded) for item in value)
 
 
 def _require(holds: bool, complaint: str) -> None:

@@ -1,7 +1,7 @@
 """One cell's settings from all their sources, each value with its origin.
 
-Later sources win: the model's defaults, its published hyperparameters, the recipe, the preset, ``--set``. What makes a
-variant the variant that it is comes last of all.
+Later sources win: the model's defaults, its published hyperparameters, the recipe, the preset, ``--set``. The values
+that define a variant come last.
 """
 
 import tomllib
@@ -10,19 +10,20 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from bench.attention import CHOICE as ATTENTION
 from bench.errors import UsageError, unknown_name
 from bench.models import registry as models
-from bench.scan import BACKENDS
+from bench.scan.dispatch import CHOICE as SCAN
 from bench.settings.hyperparameters import USER, blamed, checked
 from bench.settings.schema import DataSettings, Frozen, Overlay, Preset, Training
 from bench.settings.tables import hyperparameter_table, recipe
 
 # Ours: settings of a model that change how fast it runs and not what it computes; recorded, not in the key.
-EXECUTION = ("scan",)
+EXECUTION = {choice.what: choice for choice in (SCAN, ATTENTION)}
 
 
 class AppliedPreset(Frozen):
-    """The preset of a cell: whether it simulates its data, what it sets on the dataset and for every model."""
+    """The preset of a cell: whether it simulates its data, and its values for the dataset and for every model."""
 
     name: str
     simulated: bool
@@ -31,7 +32,7 @@ class AppliedPreset(Frozen):
 
     @classmethod
     def of(cls, preset: Preset, dataset: str) -> "AppliedPreset":
-        """Return what a preset is on a dataset."""
+        """Return a preset as applied to a dataset."""
         training = preset.training | preset.dataset.get(dataset, Overlay()).values()
         return cls(
             name=preset.name,
@@ -42,10 +43,10 @@ class AppliedPreset(Frozen):
 
 
 class CellSettings(Frozen):
-    """Everything that a user can set for one cell.
+    """All settings of one cell.
 
-    ``execution`` changes how fast the model runs and not what it computes: it is no part of the key. ``origins`` says
-    where each value comes from; ``changed`` names those that preset and user made other than they would be without.
+    ``execution`` changes the model's speed but not its results: it is no part of the key. ``origins`` says
+    where each value comes from; ``changed`` names the values that differ because of the preset or the user.
     """
 
     model: str
@@ -73,12 +74,12 @@ class _Layers:
         self.origins.update(dict.fromkeys(values, origin))
 
     def change(self, values: Mapping[str, Any], origin: str, *, but: Mapping[str, Any] | None = None) -> None:
-        """Update what is there already, but some of it."""
+        """Update existing values, except those to skip."""
         self.update({k: v for k, v in values.items() if k in self.values and k not in (but or {})}, origin)
 
 
 class _CellLayers:
-    """The four groups of one cell's settings: before preset and user, and after `change` with them."""
+    """The four groups of one cell's settings: at first without preset and user, after `change` with them."""
 
     def __init__(self, model: str, dataset: str, recipe_name: str) -> None:
         self.model = model
@@ -102,8 +103,8 @@ class _CellLayers:
 
     def checked(self) -> tuple[Training, dict[str, Any], DataSettings]:
         """Return training, hyperparameters and data, each value in its own type."""
-        if (scan := self.execution.values.get("scan", "auto")) not in ("auto", *BACKENDS):
-            raise unknown_name("scan backend", str(scan), ("auto", *BACKENDS))
+        for name, value in self.execution.values.items():
+            EXECUTION[name].check_name(str(value))
         hyper = checked(self.model, self.defaults, self.hyper.values, self.hyper.origins)
         try:
             return Training(**self.training.values), hyper, DataSettings(**self.data.values)
@@ -116,7 +117,7 @@ class _CellLayers:
             ) from error
 
     def differing(self, other: "_CellLayers") -> tuple[str, ...]:
-        """Return the names of the values that are others there."""
+        """Return the names of the values that differ from another cell's."""
         ours, theirs = self._comparable(), other._comparable()
         return tuple(sorted(name for name, value in ours.items() if value != theirs[name]))
 
@@ -136,12 +137,12 @@ def resolve(
     model, dataset, seed
         The cell.
     recipe_name
-        The training protocol asked for.
+        Name of the training protocol.
     preset
         Its changes come after the recipe's.
     assignments
-        The user's ``--set`` values, parsed. A hyperparameter that only other models have, or that a variant is a
-        variant by, is left as it is; `check_assignments` has refused what changes no model that is asked for.
+        The user's ``--set`` values, parsed. A hyperparameter that only other models have, or that defines the
+        variant, is ignored; `check_assignments` has refused values that change none of the requested models.
 
     Raises
     ------
@@ -176,15 +177,16 @@ def _training_layers(model: str, dataset: str, recipe_name: str) -> _Layers:
     if source.training is None:
         raise UsageError(f"recipe '{followed}' has no training section and cannot be followed")
     layers = _Layers()
-    layers.update(source.training.model_dump(), f"recipe {followed}: {source.source}")
+    named = f"recipe {followed} ({asked.because[model]})" if model in asked.because else f"recipe {followed}"
+    layers.update(source.training.model_dump(), f"{named}: {source.source}")
     for overlay in (source.dataset.get(dataset), source.model.get(model)):
         if overlay is not None:
-            layers.update(overlay.values(), f"recipe {followed}: {overlay.source}")
+            layers.update(overlay.values(), f"{named}: {overlay.source}")
     return layers
 
 
 def _model_layers(model: str, dataset: str, defaults: Mapping[str, Any]) -> tuple[_Layers, _Layers]:
-    """Return a model's hyperparameters, and its settings of execution."""
+    """Return a model's hyperparameters, and its execution settings."""
     hyper, execution = _Layers(), _Layers()
     for name, value in defaults.items():
         (execution if name in EXECUTION else hyper).update({name: value}, "the model's default")
@@ -226,7 +228,7 @@ def parse_assignments(texts: tuple[str, ...]) -> dict[str, Any]:
         key, sign, value = text.partition("=")
         if not sign or not key:
             raise UsageError(f"--set {text!r}: expected key=value, for example --set epochs=20")
-        # Of normalisation "none" is a value of its own.
+        # For normalisation, "none" is a value of its own.
         parsed[key] = value if key == "normalisation" else _value(value)
     return parsed
 
@@ -241,7 +243,7 @@ def _value(text: str) -> Any:
 
 
 def check_assignments(assignments: Mapping[str, Any], model_names: Sequence[str]) -> None:
-    """Refuse keys that no training field, data field or asked model knows, and those that every asked model fixes.
+    """Refuse keys unknown to training, data and the requested models, and keys that every requested model fixes.
 
     Raises
     ------

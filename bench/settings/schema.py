@@ -54,7 +54,7 @@ class Training(Frozen):
 
 
 class DataSettings(Frozen):
-    """Which windows a cell sees."""
+    """The choice of a cell's windows."""
 
     normalisation: Literal["window", "channel", "none"] | None = Field(
         default=None, description="scaling of the windows; the dataset's own if not set"
@@ -82,7 +82,7 @@ class DataSettings(Frozen):
 
 
 class Overlay(Frozen):
-    """What a settings file changes for one dataset or model, and where that comes from."""
+    """The changes of a settings file for one dataset or model, with their source."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
@@ -94,12 +94,16 @@ class Overlay(Frozen):
 
 
 class Recipe(Frozen):
-    """A training protocol, or (``follows``) a choice of one per model."""
+    """A training protocol, or (``follows``) the choice of another protocol for each model.
+
+    ``because`` gives the reason of a choice, which becomes part of the origins of the settings.
+    """
 
     description: str
     source: str
     training: Training | None = None
     follows: dict[str, str] = {}
+    because: dict[str, str] = {}
     dataset: dict[str, Overlay] = {}
     model: dict[str, Overlay] = {}
 

@@ -66,5 +66,5 @@ def preset(name: str) -> Preset:
 
 @cache
 def hyperparameter_table(model: str) -> Hyperparameters | None:
-    """Return a model's published hyperparameters, or None where there is no file (a user's own model)."""
+    """Return a model's published hyperparameters, or None without a file (a user's own model)."""
     return _read("models", model, Hyperparameters) if model in _names("models") else None

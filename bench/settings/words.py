@@ -1,4 +1,4 @@
-"""Every setting in words, from the fields and constructors that define it."""
+"""The description of every setting, from the fields and constructors that define it."""
 
 import types
 from typing import Any, Literal, NamedTuple, Union, get_args, get_origin
@@ -6,7 +6,6 @@ from typing import Any, Literal, NamedTuple, Union, get_args, get_origin
 from pydantic.fields import FieldInfo
 
 from bench.models import registry as models
-from bench.scan import BACKENDS
 from bench.settings.resolve import EXECUTION
 from bench.settings.schema import DataSettings, Training
 
@@ -15,7 +14,7 @@ _BOUNDS = {"ge": ">=", "gt": ">", "le": "<=", "lt": "<"}
 
 
 class SettingInWords(NamedTuple):
-    """A setting that ``--set`` takes: which values it may have, whose it is, and what it means."""
+    """A setting that ``--set`` takes: its values, its owner, and its meaning."""
 
     name: str
     values: str
@@ -24,7 +23,7 @@ class SettingInWords(NamedTuple):
 
 
 def settings_in_words(model: str | None = None) -> list[SettingInWords]:
-    """Return the settings of training and data, and those of a model if one is named.
+    """Return the settings of training and data, and those of a model if given.
 
     Raises
     ------
@@ -48,7 +47,7 @@ def settings_in_words(model: str | None = None) -> list[SettingInWords]:
 
 def _of_model(name: str, default: Any) -> tuple[str, str]:
     if name in EXECUTION:
-        return " | ".join(("auto", *BACKENDS)), "execution, not in the key"
+        return " | ".join(("auto", *EXECUTION[name].names)), "execution, not in the key"
     if isinstance(default, list | tuple):
         return "list", "model"
     return _TYPES.get(type(default), "anything"), "model"

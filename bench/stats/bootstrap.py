@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from bench.errors import RecordError, unknown_name
 
 FEW_UNITS = 10
-"""Below this many test subjects or seeds an interval is flagged: it is too narrow to be relied on."""
+"""Below this many test subjects or seeds an interval is flagged as too narrow to rely on."""
 
 Floats = NDArray[np.float64]
 
@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 class Interval:
     """An estimate with its percentile bootstrap interval.
 
-    `n_units` counts what was resampled: test subjects, or runs.
+    `n_units` is the number of resampled units: test subjects, or runs.
     """
 
     estimate: float
@@ -65,7 +65,7 @@ class PairedPredictions:
     second: NDArray[np.integer]
 
     def __post_init__(self) -> None:
-        """Refuse predictions that are not of the same windows.
+        """Refuse predictions whose windows cannot be the same.
 
         Raises
         ------
@@ -90,9 +90,9 @@ def paired_difference(
 ) -> Interval:
     """Return score(first) - score(second), averaged over seeds, with an interval over test subjects.
 
-    Subjects bring all their windows; both models are scored on the same draw. A draw is a vector of counts w_s, under
+    Subjects are drawn with all their windows, the same for both models. A draw is a vector of counts w_s, with
     which the confusion matrix is sum_s w_s C_s, C_s being the subject's own. Seeds are averaged, not resampled: the
-    interval speaks of other subjects, not of other seeds. With n subjects there are only C(2n - 1, n) different draws
+    interval covers the choice of subjects, not of seeds. With n subjects there are only C(2n - 1, n) different draws
     (35 for four).
 
     Parameters
@@ -126,9 +126,9 @@ class DrawnConfusions:
     Attributes
     ----------
     whole
-        Of all test subjects, (n_seeds, n_classes, n_classes).
+        Matrices over all test subjects, (n_seeds, n_classes, n_classes).
     drawn
-        Of each draw of them, (n_draws, n_seeds, n_classes, n_classes).
+        Matrices over each draw of subjects, (n_draws, n_seeds, n_classes, n_classes).
     n_subjects
         Number of test subjects.
     """
@@ -138,7 +138,7 @@ class DrawnConfusions:
     n_subjects: int
 
     def scores(self, metric: str) -> tuple[float, Floats]:
-        """Return a key of `CONFUSION_SCORES`, averaged over seeds, of all subjects and of each draw, (n_draws,)."""
+        """Return a score of `CONFUSION_SCORES`, averaged over seeds, of all subjects and of each draw, (n_draws,)."""
         score = _score_named(metric)
         return float(score(self.whole).mean()), score(self.drawn).mean(axis=-1)
 
@@ -151,7 +151,7 @@ def draw_confusions(by_subject: Floats, draws: Floats) -> DrawnConfusions:
     by_subject
         What `confusion_by_subject` returns, (n_seeds, n_subjects, n_classes, n_classes).
     draws
-        What `draw_subjects` returns, (n_draws, n_subjects).
+        The result of `draw_subjects`, (n_draws, n_subjects).
     """
     drawn = np.tensordot(draws, by_subject, axes=(-1, 1))
     return DrawnConfusions(by_subject.sum(axis=1), drawn, by_subject.shape[1])
@@ -190,7 +190,7 @@ def _score_named(metric: str) -> Callable[[Floats], Floats]:
 
 def draw_subjects(n_subjects: int, rng: np.random.Generator, n_resamples: int = 2000) -> Floats:
     """Return how often each subject is drawn, with replacement, in each draw: (n_resamples, n_subjects)."""
-    # Counts of drawn numbers: the same distribution as multinomial, drawn several times faster.
+    # Counting drawn numbers gives the multinomial distribution several times faster.
     draws = rng.integers(n_subjects, size=(n_resamples, n_subjects))
     return np.stack([np.bincount(draw, minlength=n_subjects) for draw in draws]).astype(float)
 

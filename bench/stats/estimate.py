@@ -14,7 +14,7 @@ from bench.stats.unknowable import FewSeedsError
 
 LEVEL = 0.95
 FEW_SUBJECTS = 10
-"""Below this many test subjects an interval is flagged; docs/statistics.md has what it then covers."""
+"""Below this many test subjects an interval is flagged; docs/statistics.md has its coverage then."""
 
 Floats = NDArray[np.float64]
 
@@ -36,7 +36,7 @@ class Variance:
 
     @classmethod
     def of_mean_square(cls, value: float, df: float) -> "Variance":
-        """Return the variance that a mean square with so many degrees of freedom estimates."""
+        """Return the variance estimated by a mean square with ``df`` degrees of freedom."""
         return cls(value, value**2 / df)
 
 
@@ -65,9 +65,9 @@ class Estimate:
     sources
         Its variances, at least one.
     n_seeds
-        The fewest seeds that any part of it rests on.
+        The smallest number of seeds behind any part of it.
     n_subjects
-        Test subjects whose choice is among the sources; None where the subjects are taken as given.
+        Number of test subjects if their choice is among the sources; None if the subjects are taken as fixed.
     """
 
     value: float
@@ -82,13 +82,13 @@ class Estimate:
 
     @property
     def df(self) -> float:
-        """Satterthwaite's degrees of freedom; infinite where nothing varies."""
+        """Satterthwaite's degrees of freedom; infinite if nothing varies."""
         doubt = sum(source.doubt for source in self.sources)
         return self.standard_error**4 / doubt if doubt else inf
 
     @property
     def few_subjects(self) -> bool:
-        """Whether so few subjects were drawn that the interval cannot be relied on."""
+        """Whether there are too few subjects to rely on the interval."""
         return self.n_subjects is not None and self.n_subjects < FEW_SUBJECTS
 
     def bounds(self, level: float = LEVEL) -> Bounds:
@@ -156,11 +156,11 @@ def published_mean(mean: float, std: float, n_seeds: int, half_digit: float, ddo
     mean, std
         As printed.
     n_seeds
-        Seeds behind them.
+        Number of seeds behind them.
     half_digit
         Half of the last printed digit; the unrounded deviation may be that much larger.
     ddof
-        What the deviation was divided by is n_seeds - ddof. Papers seldom say; 0 gives the wider interval.
+        The deviation's divisor was n_seeds - ddof. Papers seldom say which; 0 gives the wider interval.
 
     Raises
     ------

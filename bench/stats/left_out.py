@@ -1,7 +1,7 @@
-"""Scores of a model with each test subject left out in turn: all that an interval needs to know of its predictions.
+"""Scores of a model with each test subject left out in turn, from which intervals are computed.
 
 Sources: Efron and Stein, The jackknife estimate of variance, Annals of Statistics 1981; Wolter, Introduction to
-variance estimation, 2007, chapter 4 (within strata, the others of a stratum standing in for the one left out); Hanley
+variance estimation, 2007, chapter 4 (within strata, the left-out subject replaced by its stratum's others); Hanley
 and McNeil, Radiology 1982 (AUROC as the share of pairs ranked right, ties as half).
 """
 
@@ -24,12 +24,12 @@ class LeftOut:
     Attributes
     ----------
     scores
-        Of all test subjects, (n_seeds,).
+        Scores on all test subjects, (n_seeds,).
     without
-        With each subject left out, (n_seeds, n_subjects).
+        Scores with each subject left out, (n_seeds, n_subjects).
     strata
         Number of the group that each subject belongs to, (n_subjects,): its class where every subject has one class,
-        so that what varies is who is tested and not how many of each class; else 0.
+        so that the subjects vary and not the number of each class; else 0.
     """
 
     scores: Floats
@@ -38,7 +38,7 @@ class LeftOut:
 
     @property
     def deviations(self) -> Floats:
-        """Share of each subject in the jackknife's error, (n_seeds, n_subjects); its sum of squares is the variance."""
+        """Each subject's part of the jackknife's error, (n_seeds, n_subjects); the variance is the sum of squares."""
         found = np.empty_like(self.without)
         for stratum in np.unique(self.strata):
             members = self.strata == stratum
@@ -68,12 +68,12 @@ def score_left_out(by_subject: Floats, score: Callable[[Floats], Floats]) -> Lef
 
 
 def _sums_without(whole: Floats, parts: Floats, strata: Integers) -> Floats:
-    """Return a sum over subjects without each subject, whose stratum's others stand in for it, each a little heavier.
+    """Return a sum over subjects without each subject, the others of its stratum weighted up to replace it.
 
     Parameters
     ----------
     whole, parts
-        The sum, (n_seeds, ...), and what each subject brings to it, (n_seeds, n_subjects, ...).
+        The sum, (n_seeds, ...), and each subject's part of it, (n_seeds, n_subjects, ...).
     strata
         Number of the group of each subject.
     """
@@ -82,7 +82,7 @@ def _sums_without(whole: Floats, parts: Floats, strata: Integers) -> Floats:
         members = strata == stratum
         own, n_members = parts[:, members], members.sum()
         total = own.sum(axis=1, keepdims=True)
-        # Whole numbers are subtracted before anything is scaled: what is empty without a subject stays exactly so.
+        # Whole numbers are subtracted before scaling, so that a count that becomes 0 is exactly 0.
         found[:, members] = whole[:, None] - total + (total - own) * (n_members / (n_members - 1))
     return found
 
@@ -138,7 +138,7 @@ def auroc_left_out(labels: Integers, subjects: NDArray, probability: Floats) -> 
 def _macro_left_out(pairs: Floats, strata: Integers) -> LeftOut:
     """Return the macro AUROC from pairs of windows.
 
-    `pairs` is (n_seeds, n_subjects + 1, 2, n_classes): those won and those there are, with each subject, and all.
+    `pairs` is (n_seeds, n_subjects + 1, 2, n_classes): won and all pairs, of each subject, then of all subjects.
     """
     own, whole = pairs[:, :-1], pairs[:, -1]
     without = _sums_without(whole, own, strata) if strata.any() else whole[:, None] - own
@@ -148,28 +148,28 @@ def _macro_left_out(pairs: Floats, strata: Integers) -> LeftOut:
 
 
 def _pairs_with(scores: Floats, truth: NDArray[np.bool_], codes: Integers) -> Floats:
-    """Return the pairs that each subject takes part in, then all pairs: won and there are, (2, n_subjects + 1).
+    """Return the pairs of each subject, then of all: the number won and the number in all, (2, n_subjects + 1).
 
-    Pairs with a subject: those of its windows of the class, those of its other windows, less those between the two,
-    which are in both.
+    Pairs with a subject: pairs of its windows of the class, plus pairs of its other windows, minus pairs between these,
+    which both contain.
     """
     n_subjects = int(codes.max()) + 1
     level = np.unique(scores, return_inverse=True)[1]
     below, above = _ranked(level, truth)
-    # Levels of different subjects never meet in these numbers, and subjects follow one another.
+    # Numbered by subject first: ranks minus all windows of earlier subjects are ranks within the own subject.
     within = np.unique(codes * (int(level.max()) + 1) + level, return_inverse=True)[1]
     others = np.bincount(codes, (~truth).astype(float), n_subjects)
     own_below = _ranked(within, truth)[0] - (np.cumsum(others) - others)[codes]
 
     of_class = np.bincount(codes, truth.astype(float), n_subjects)
-    # What a window brings by itself: as one of the class all below it in other subjects, as another all above it.
+    # The pairs of one window: in the class, with all below it in other subjects; else with all above it.
     won = np.bincount(codes, np.where(truth, below - own_below, above), n_subjects)
     there = of_class * (others.sum() - others) + others * of_class.sum()
     return np.array([np.r_[won, (below * truth).sum()], np.r_[there, of_class.sum() * others.sum()]])
 
 
 def _ranked(level: Integers, truth: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-    """Return for each window the others-windows below it and the class-windows above it, ties as half."""
+    """Return for each window the number of other windows below it and of class windows above it, ties as half."""
     positive, negative = (np.bincount(level, mask.astype(float)) for mask in (truth, ~truth))
     below = np.cumsum(negative) - negative / 2
     above = positive.sum() - np.cumsum(positive) + positive / 2

@@ -1,4 +1,4 @@
-"""Which models average ranks can tell apart: those further from each other than the critical difference.
+"""The models whose average ranks differ significantly: by more than the critical difference.
 
 Source: Demsar, Statistical comparisons of classifiers over multiple data sets, JMLR 2006 (Nemenyi's test).
 """
@@ -19,13 +19,13 @@ class RankDistance:
     Attributes
     ----------
     critical
-        Ranks that two models must lie apart.
+        Distance in ranks above which two models differ significantly.
     largest
-        Ranks that two of so many models can lie apart: one always first, one always last.
+        Largest possible distance in ranks: one model always first, one always last.
     separable
-        Indices of the pairs that lie further apart than the critical difference, better model first, widest first.
+        Indices of the pairs that differ significantly, better model first, widest pair first.
     n_pairs
-        Pairs of models.
+        Number of pairs of models.
     """
 
     critical: float
@@ -35,19 +35,19 @@ class RankDistance:
 
     @property
     def can_separate(self) -> bool:
-        """Whether any two models could be told apart with so few datasets."""
+        """Whether any two models could differ significantly with so few datasets."""
         return self.critical < self.largest
 
 
 def rank_distance(average_ranks: Floats, critical: float) -> RankDistance:
-    """Return which models can be told apart.
+    """Return which pairs of models differ significantly.
 
     Parameters
     ----------
     average_ranks
         Mean rank of each model over datasets, 1 is best: (n_models,).
     critical
-        Nemenyi's critical difference for so many models and datasets.
+        Nemenyi's critical difference for these numbers of models and datasets.
     """
     order = [int(model) for model in np.argsort(average_ranks, kind="stable")]
     apart = {(a, b): float(average_ranks[b] - average_ranks[a]) for a, b in combinations(order, 2)}

@@ -20,7 +20,7 @@ _SUBJECTS_AT_ONCE = 64
 
 @dataclass(frozen=True)
 class RankedPairs:
-    """Pairs of a window of a class and a window of another one, counted by subjects.
+    """Pairs of a window of a class and a window of another class, counted by subjects.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class RankedPairs:
     of_others: Floats
 
     def auroc(self, weights: Floats) -> Floats:
-        """Return the AUROC where subjects count as often as their weights say.
+        """Return the AUROC with each subject counted as often as its weight.
 
         Parameters
         ----------
@@ -46,7 +46,7 @@ class RankedPairs:
         Returns
         -------
         NDArray[np.float64]
-            ``(...)``; NaN for weights that leave no window of the class, or none of others.
+            ``(...)``; NaN for weights that leave no window of the class, or none of other classes.
         """
         won = np.sum(weights @ self.won * weights, axis=-1)
         pairs = (weights @ self.of_class) * (weights @ self.of_others)
@@ -94,7 +94,7 @@ def paired_auroc_difference(
 ) -> Interval:
     """Return macro AUROC(first) - AUROC(second), averaged over seeds, with an interval over test subjects.
 
-    Classes are those that windows are of. Draws that lack one are left out of the interval and of its ``n_resamples``.
+    Classes are those with windows. Draws without some class are left out of the interval and of its ``n_resamples``.
 
     Parameters
     ----------
@@ -103,12 +103,12 @@ def paired_auroc_difference(
     first, second
         Probabilities ``(n_seeds, n_windows, n_classes)`` of two models on the same windows.
     draws, level
-        What `draw_subjects` returns; mass inside the interval.
+        The result of `draw_subjects`; mass inside the interval.
     """
     codes = np.unique(subjects, return_inverse=True)[1]
     ranked = [
         [
-            [rank_pairs(seed[:, one], labels == one, codes) for one in np.unique(labels)]
+            [rank_pairs(seed[:, number], labels == number, codes) for number in np.unique(labels)]
             for seed in probability
         ]
         for probability in (first, second)

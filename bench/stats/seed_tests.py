@@ -1,6 +1,6 @@
 """Tests of two models by their scores over seeds on one test part, with the smallest p that so few seeds can give.
 
-They say whether other seeds would rank the two models alike on these very subjects, and nothing of other subjects: what
+They test whether other seeds would rank the two models alike on these subjects, and nothing about other subjects: what
 subjects can show is limited by `smallest_paired_p` of their number, however many seeds there are.
 
 Sources: Welch, Biometrika 1947; Wilcoxon, Biometrics Bulletin 1945 (rank sum, signed ranks); Fisher, The design of
@@ -21,19 +21,19 @@ from bench.stats.unknowable import FewSeedsError
 Floats = NDArray[np.float64]
 
 MOST_ARRANGEMENTS = 200_000
-"""More splits or signs than these are not gone through: ten seeds against ten are 184,756."""
+"""The most splits or signs that are enumerated: ten seeds against ten have 184,756."""
 
 
 @dataclass(frozen=True)
 class SeedTest:
-    """A two-sided p, and the smallest that the test can give with so many seeds; 0 where there is no such limit."""
+    """A two-sided p, and the smallest that the test can give with this number of seeds; 0 if there is no such limit."""
 
     p: float
     smallest_p: float
 
 
 def welch(first: Sequence[float], second: Sequence[float]) -> SeedTest:
-    """Test equal means by Welch's t: the spreads over seeds may differ, scores are taken as normal.
+    """Test equal means by Welch's t: deviations over seeds may differ, scores are assumed normal.
 
     Raises
     ------
@@ -81,7 +81,7 @@ def rank_sum(first: Sequence[float], second: Sequence[float]) -> SeedTest:
 def signed_rank(differences: Sequence[float]) -> SeedTest:
     """Test that differences paired by seed lie around zero, by their signed ranks; zeros are left out.
 
-    Right where a seed draws the split, so that equal seeds belong together.
+    Valid if a seed draws the split, so that equal seeds belong together.
 
     Raises
     ------

@@ -49,7 +49,7 @@ def friedman(scores: Floats) -> Friedman:
     chi2 = (k - 1) sum_j (R_j - N (k + 1) / 2)^2 / (sum_ij r_ij^2 - N k (k + 1)^2 / 4) with rank sums R_j, which
     without ties is Demsar's 12 N / (k (k + 1)) [sum_j mean_rank_j^2 - k (k + 1)^2 / 4]; and
     F = (N - 1) chi2 / (N (k - 1) - chi2) with k - 1 and (k - 1)(N - 1) degrees of freedom. F is infinite when
-    all datasets rank alike. `p` is that of F; chi2's is conservative at few datasets.
+    all datasets rank alike. `p` belongs to F; the p of chi2 is conservative with few datasets.
 
     Raises
     ------
@@ -78,7 +78,7 @@ def friedman(scores: Floats) -> Friedman:
 
 
 def nemenyi_critical_difference(n_models: int, n_datasets: int, alpha: float = 0.05) -> float:
-    """Return how far two average ranks must lie apart: CD = q sqrt(k (k + 1) / (6 N)).
+    """Return the critical difference of two average ranks: CD = q sqrt(k (k + 1) / (6 N)).
 
     q is the upper alpha quantile of the studentized range of k groups with infinite degrees of freedom,
     divided by the square root of 2 (Demsar 2006, table 5a).

@@ -1,8 +1,8 @@
 """Raw timings in, numbers with intervals out: pure functions.
 
-A round is one visit to a model: some runs in a row. Rounds are apart in time and may be taken as independent; runs
-within one share what the machine was doing. So the median over rounds of their own medians is the result, its
-interval comes from order statistics (no distribution assumed), and only the tail of the latencies uses single runs.
+A round is one visit to a model: some runs in a row. Rounds are apart in time and taken as independent; runs
+within a round share the state of the machine. So the result is the median over rounds of their medians, its
+interval comes from order statistics (no distribution assumed), and only latency percentiles use single runs.
 """
 
 import math
@@ -31,7 +31,7 @@ class Summary:
 
     @property
     def half_width(self) -> float | None:
-        """Half the interval of the median, as a part of the median."""
+        """Half the interval of the median, as a fraction of the median."""
         if self.low is None or self.high is None:
             return None
         return (self.high - self.low) / 2 / self.median
@@ -40,7 +40,7 @@ class Summary:
 def summarise(rounds: Rounds) -> Summary:
     """Summarise the timings of one model under one condition, in seconds; there is at least one round."""
     medians = np.array([np.median(runs) for runs in rounds])
-    runs = np.concatenate([np.asarray(one, dtype=float) for one in rounds])
+    runs = np.concatenate([np.asarray(times, dtype=float) for times in rounds])
     low, high = median_interval(medians.tolist()) or (None, None)
     first, third = np.quantile(runs, [0.25, 0.75])
     return Summary(
@@ -55,7 +55,7 @@ def summarise(rounds: Rounds) -> Summary:
 
 
 def median_interval(values: Sequence[float]) -> tuple[float, float] | None:
-    """Return two of the values that hold the median between them at 95 percent or more; None with fewer than six."""
+    """Return the two values that enclose the median at 95 percent or more; None with fewer than six."""
     rank = _interval_rank(len(values))
     if rank is None:
         return None
@@ -65,7 +65,7 @@ def median_interval(values: Sequence[float]) -> tuple[float, float] | None:
 
 @cache
 def _interval_rank(n: int) -> int | None:
-    """Return the largest k for which the k-th smallest and the k-th largest of n values suffice.
+    """Return the largest k for which the k-th smallest and the k-th largest of n values enclose the median as wanted.
 
     The median lies outside when fewer than k of n fair coins fall on one side.
     """
@@ -91,14 +91,14 @@ class Ratio:
 def speed_ratio(slow: Rounds, fast: Rounds, windows: tuple[int, int]) -> Ratio | None:
     """Return the windows per second of ``fast`` over those of ``slow``, round by round; None without rounds.
 
-    Rounds are paired by their number, so that what slows the machine for a while slows both.
+    Rounds are paired by their number, so that a temporary slowdown of the machine affects both.
 
     Parameters
     ----------
     slow, fast
         Timings of two models, measured in turns.
     windows
-        Windows in a run of the first and of the second.
+        Windows in a run of ``slow`` and of ``fast``.
     """
     ratios = [
         float(np.median(a) / np.median(b)) * windows[1] / windows[0] for a, b in zip(slow, fast, strict=False)

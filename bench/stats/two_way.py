@@ -1,8 +1,8 @@
 """A model's score and the difference of two models, with the variance between seeds and between test subjects.
 
-The model is that of several readers who judge the same cases, the readers being seeds: score of a seed on the test
+The model is that of several readers judging the same cases, with seeds as readers: score of a seed on the test
 subjects = mean + seed + subject + seed x subject. The variance between seeds is that of their scores, the variance
-between subjects a jackknife over subjects of the mean over seeds; what both hold, the interaction, is counted once.
+between subjects a jackknife over subjects of the mean over seeds; the interaction, part of both, is counted once.
 Everything is in closed form: no draw, no generator, and no noise from a finite number of draws.
 
 Sources: Obuchowski and Rockette, Communications in Statistics 1995, and Hillis, Statistics in Medicine 2007 and 2014
@@ -43,7 +43,7 @@ def difference_estimate(first: LeftOut, second: LeftOut) -> Estimate:
     """Return score(first) - score(second) for other seeds of each and other test subjects, the same for both.
 
     Seeds are independent: the same number in two models draws other weights, and the split is the same for all seeds.
-    Whatever equal numbers share after all (the order of batches) makes this interval too wide, never too narrow. The
+    If equal seeds share something after all (the order of batches), the interval is too wide, never too narrow. The
     numbers of seeds may differ.
 
     Raises
@@ -65,10 +65,10 @@ def difference_estimate(first: LeftOut, second: LeftOut) -> Estimate:
 
 
 def seedwise_difference(first: LeftOut, second: LeftOut) -> LeftOut:
-    """Return the differences seed by seed, whose `score_estimate` is right where a seed also draws the split.
+    """Return the differences seed by seed, whose `score_estimate` is valid if a seed also draws the split.
 
-    Then both models share what a seed does, and half the degrees of freedom are the price. With one split for all
-    seeds `difference_estimate` says more.
+    Then both models share the effect of a seed, at the price of half the degrees of freedom. With one split for all
+    seeds `difference_estimate` is more precise.
 
     Raises
     ------
@@ -101,17 +101,17 @@ def _estimate(value: float, deviations: Floats, seeds: tuple[Variance, ...], *mo
 
 
 def _between_subjects(deviations: Floats, strata: NDArray[np.integer]) -> Variance:
-    """Return the variance of a mean over seeds between draws of subjects, each stratum with its own doubt."""
+    """Return the variance of a mean over seeds between draws of subjects, with the doubt of each stratum."""
     squares = np.bincount(strata, deviations**2)
     df = np.maximum(np.bincount(strata) - 1, 1)
     return Variance(float(squares.sum()), float((squares**2 / df).sum()))
 
 
 def _between_seeds(scores: Floats, deviations: Floats) -> Variance:
-    """Return the variance of a mean over seeds on all subjects that exist: less what these subjects add.
+    """Return the variance between seeds of a mean on all possible subjects: without the part from the test subjects.
 
-    The scores of seeds differ also because each errs on subjects of its own; `_between_subjects` has that already. It
-    is what the jackknife of single seeds has beyond that of their mean. Never below zero.
+    Scores of seeds also differ because each seed errs on other subjects; `_between_subjects` includes that part. It
+    is the jackknife variance of single seeds minus that of their mean. Never below zero.
     """
     n_seeds = len(scores)
     if n_seeds < 2:

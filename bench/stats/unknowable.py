@@ -1,10 +1,10 @@
-"""Why an interval over seeds and subjects does not exist: one error for each reason, told as a footnote."""
+"""Why an interval over seeds and subjects does not exist: one error for each reason, shown as a footnote."""
 
 from bench.errors import BenchError
 
 
 class NoIntervalError(BenchError):
-    """The scores leave a source of variance that nothing can be said of."""
+    """A source of variance cannot be estimated from the scores."""
 
 
 class FewSeedsError(NoIntervalError):

@@ -1,8 +1,8 @@
-"""What intervals decide of a claim: supported, contradicted, or undecided wherever the interval holds both.
+"""Verdicts on claims from intervals: supported, contradicted, or undecided if the interval allows both.
 
 A claim is supported only by an interval that lies wholly where the claim is true, and contradicted only by one that
 lies wholly where it is not. At most one wrong verdict in forty is due to chance where a claim has one side, one in
-twenty where a number can be missed on two. What was not measured well enough stays undecided. Simulated error rates
+twenty where a number can be missed on two. Claims not measured well enough stay undecided. Simulated error rates
 are in docs/statistics.md.
 
 Sources: Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 1987 (a number within a margin: two one-sided
@@ -18,7 +18,7 @@ from bench.errors import RecordError
 from bench.stats.estimate import LEVEL, Estimate
 
 MARGIN_STDS = 2.0
-"""A measured number agrees with a published one if it is surely less than so many published deviations away.
+"""A measured number agrees with a published one if it is surely fewer than this many published deviations away.
 
 Five seeds against five of the same spread reach 1.5 where both agree exactly: a smaller margin could hardly be met.
 """
@@ -28,7 +28,7 @@ NUMBER_LEVEL = 0.96
 
 
 class Decision(StrEnum):
-    """What an interval says of a claim."""
+    """The verdict of an interval on a claim."""
 
     SUPPORTED = "supported"
     CONTRADICTED = "contradicted"
@@ -46,15 +46,15 @@ def decide_sign(effect: Estimate, level: float = LEVEL) -> Decision:
 def decide_all_positive(effects: Sequence[Estimate], level: float = LEVEL) -> Decision:
     """Decide whether all effects are above zero: the best of all rivals, or an order of components.
 
-    Supported when every interval is above zero; that errs no oftener than a single one. Contradicted when one interval
-    is below zero, each at the level 1 - (1 - level) / n: so many of them err together as one does alone. The parts may
+    Supported when every interval is above zero; that errs no more often than one alone. Contradicted when one interval
+    is below zero, each at the level 1 - (1 - level) / n, so that all together err as often as one alone. The parts may
     depend on each other in any way.
 
     Parameters
     ----------
     effects
-        Best of all: the model's score minus each rival's, in each metric claimed. An order of components: what each
-        loses minus what the next one loses.
+        Best of all: the model's score minus each rival's, in each metric claimed. An order of components: each loss
+        minus the next.
     level
         Of the interval of each effect.
 
@@ -87,14 +87,14 @@ def decide_number(
     measured
         Ours, in the unit of the published one. On the paper's own test subjects only seeds vary: `mean_over_seeds`.
     published
-        What `published_mean` returns, or the difference of two such.
+        The result of `published_mean`, or the difference of two such.
     margin
-        Half the width of what counts as the same number, above zero; `MARGIN_STDS` published deviations unless the
+        Largest distance at which numbers count as the same, above zero; `MARGIN_STDS` published deviations unless the
         claim says more.
     half_digit
-        Half of the last printed digit, of a difference of two printed numbers twice that.
+        Half of the last printed digit; twice that for a difference of two printed numbers.
     level
-        Of the interval.
+        Level of the interval.
     """
     difference = measured.minus(published)
     if difference.few_subjects:
@@ -110,7 +110,7 @@ def decide_all(decisions: Iterable[Decision]) -> Decision:
     """Decide a claim of several parts, each of which must hold.
 
     Supported when all parts are, contradicted when one is. With k parts give each the level 1 - (1 - level) / k: then
-    the whole is wrongly contradicted no oftener than one part at `level`.
+    the whole is wrongly contradicted no more often than one part at `level`.
     """
     found = set(decisions)
     if Decision.CONTRADICTED in found:

@@ -1,1 +1,1 @@
-"""Records to comparisons: what stands side by side, what is averaged, and what captions say of it."""
+"""From records to comparisons: what stands side by side, what is averaged, and the captions for it."""

@@ -1,4 +1,4 @@
-"""What the reduced models lose on one dataset: differences to the full model, paired by seed and by test window."""
+"""The losses of the reduced models on one dataset: differences to the full model, paired by seed and by test window."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,8 +17,8 @@ from bench.stats.bootstrap import (
     draw_subjects,
     paired_difference,
 )
+from bench.stats.draws import LEVEL, N_RESAMPLES, named_generator
 from bench.stats.ranking import paired_auroc_difference
-from bench.stats.resampling import LEVEL, N_RESAMPLES, named_generator
 from bench.stats.summary import over_seeds
 from bench.studies.aggregate import Group, seed_differences
 from bench.studies.caption import numbers
@@ -29,9 +29,9 @@ from bench.studies.suite import Study
 class Difference:
     """Reduced minus full model in one score, in percentage points.
 
-    ``mean`` and ``std`` are over the seeds that both have; ``low`` and ``high`` bound it over test subjects, None where
-    there is no interval. ``is_sure`` tells that the interval excludes zero and rests on enough subjects. ``remarks``
-    say what a reader has to know of it, such as why it is not there.
+    ``mean`` and ``std`` are over the seeds of both models; ``low`` and ``high`` bound it over test subjects, None if
+    there is no interval. ``is_sure``: the interval excludes zero and rests on enough subjects. ``remarks``
+    are for the reader, such as why the interval is missing.
     """
 
     mean: float | None = None
@@ -80,7 +80,7 @@ def _differences(out: Path, study: Study, full: Group | None, reduced: Group) ->
         pair = [_predictions(out, group, common) for group in (reduced, full)]
     except RecordError as error:
         pair, remarks = None, (*remarks, str(error))
-    if pair and not all(one.same_windows(pair[0][0]) for model in pair for one in model):
+    if pair and not all(prediction.same_windows(pair[0][0]) for model in pair for prediction in model):
         pair = None
         remarks = (*remarks, f"{reduced.model} and {OURS} were tested on different windows: no interval")
     return {metric: _difference(full, reduced, metric, pair, remarks) for metric in METRICS}
@@ -124,12 +124,12 @@ def _interval(
     first: Sequence[Predictions], second: Sequence[Predictions], metric: str, dataset: str
 ) -> Interval | None:
     label, subject = first[0].label, first[0].subject
-    # Seeded by names of the test part only: all variants and scores on the same draws.
+    # Seeded by names of the test part only, so that all variants and scores share the draws.
     draws = draw_subjects(len(np.unique(subject)), named_generator(dataset), N_RESAMPLES)
     if metric in CONFUSION_SCORES:
-        predicted = (np.stack([one.predicted for one in model]) for model in (first, second))
+        predicted = (np.stack([seed.predicted for seed in model]) for model in (first, second))
         return paired_difference(PairedPredictions(label, subject, *predicted), metric, draws, LEVEL)
     if metric == "auroc":
-        mine, other = (np.stack([one.probability for one in model]) for model in (first, second))
+        mine, other = (np.stack([seed.probability for seed in model]) for model in (first, second))
         return paired_auroc_difference(label, subject, mine, other, draws, LEVEL)
     return None

@@ -1,4 +1,4 @@
-"""Records over seeds: which of them may be averaged and compared, and their mean and deviation."""
+"""Records over seeds: which may be averaged and compared, and their mean and deviation."""
 
 import json
 from collections import defaultdict
@@ -11,17 +11,17 @@ import numpy as np
 from bench.results.record import Record
 from bench.stats.summary import DDOF
 
-# Hyperparameters that every model has: changed by the user they are a condition of the whole comparison. Any other
-# makes a model another one, with a row of its own.
+# Hyperparameters of every model: changed by the user they are a condition of the whole comparison. Any other
+# changed hyperparameter makes another model, with a row of its own.
 SHARED = ("d_model", "n_layers", "dropout")
 
 
 @dataclass(frozen=True)
 class Condition:
-    """What records must share to stand in one table: the data as split, the recipe and what was changed.
+    """What records must share to stand in one table: the data with its split, the recipe and the changed settings.
 
-    ``changes`` is what a preset and the user gave for all models alike, though one of them may have it so anyway; empty
-    where it changes nothing.
+    ``changes`` are the values that a preset and the user gave for all models, even if a model has them by default;
+    empty if they change nothing.
     """
 
     dataset: str
@@ -33,7 +33,7 @@ class Condition:
 
     @classmethod
     def of(cls, record: Record, changes: Mapping[str, Any] | None = None) -> "Condition":
-        """Return the condition of a record, by its own changes or by others that it fits."""
+        """Return the condition of a record, with its own changes or with other changes that it fits."""
         data = record.data
         split = json.dumps(
             [data.split_origin, {name: part.model_dump() for name, part in data.parts.items()}]
@@ -61,7 +61,7 @@ class Mean:
 class Group:
     """All seeds of one model under one condition: at most one record for each.
 
-    ``model`` is its name, and what the user changed of it alone.
+    ``model`` is its label: the name, and the hyperparameters that the user changed for this model only.
     """
 
     model: str
@@ -95,14 +95,14 @@ class Group:
 
 
 def seed_differences(first: Group, second: Group, metric: str) -> list[float]:
-    """Return the first model's score minus the second's, in percentage points, of each seed for which both have it."""
+    """Return the first model's score minus the second's, in percentage points, for each seed of both."""
     scores, others = first.by_seed(metric), second.by_seed(metric)
     return [100 * (scores[seed] - others[seed]) for seed in sorted(scores.keys() & others.keys())]
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """All models under one condition. ``n_superseded`` records are left out: their code has been revised since."""
+    """All models under one condition. ``n_superseded`` records of older code revisions are left out."""
 
     condition: Condition
     groups: tuple[Group, ...]
@@ -115,45 +115,47 @@ class Comparison:
 
 
 def compare(records: Iterable[Record]) -> list[Comparison]:
-    """Sort records into comparisons; the newest record of a cell stands for it.
+    """Sort records into comparisons; of a cell's records the newest is used.
 
-    A record stands in every comparison whose changes leave it as it is: a value typed by the user may be the default.
+    A record belongs to every comparison whose changes do not alter it: a value set by the user may be the default.
     """
     by_place: dict[Condition, list[Record]] = defaultdict(list)
     for record in records:
         by_place[Condition.of(record, {})].append(record)
     found = [
-        (Condition.of(some[0], changes), some)
-        for together in by_place.values()
-        for changes, some in _by_changes(together)
+        (Condition.of(members[0], changes), members)
+        for same_place in by_place.values()
+        for changes, members in _by_changes(same_place)
     ]
     comparisons = []
-    for condition, some in sorted(found, key=lambda one: (one[0].dataset, one[0].recipe, one[0].changes)):
-        current = _current(some)
+    for condition, members in sorted(
+        found, key=lambda item: (item[0].dataset, item[0].recipe, item[0].changes)
+    ):
+        current = _current(members)
         models: dict[str, list[Record]] = defaultdict(list)
         for record in current:
             models[label_of(record)].append(record)
         groups = tuple(Group(model, tuple(models[model])) for model in sorted(models))
-        comparisons.append(Comparison(condition, groups, len(some) - len(current)))
+        comparisons.append(Comparison(condition, groups, len(members) - len(current)))
     return comparisons
 
 
 def _by_changes(records: Sequence[Record]) -> list[tuple[dict[str, Any], list[Record]]]:
-    """Group records of one recipe on the same data by what was changed; of equal groups the least changed stays."""
-    given: dict[str, tuple[dict[str, Any], list[Record]]] = {}
+    """Group records of one recipe and the same data by changes; of equal groups the least changed stays."""
+    by_changes: dict[str, tuple[dict[str, Any], list[Record]]] = {}
     for record in records:
         changes = _given(record)
-        given.setdefault(_as_text(changes), (changes, []))[1].append(record)
+        by_changes.setdefault(_as_text(changes), (changes, []))[1].append(record)
     groups: dict[tuple[int, ...], tuple[dict[str, Any], list[Record]]] = {}
-    for changes, own in sorted(given.values(), key=lambda one: len(one[0])):
-        wanted = changes if any(_changes(record) for record in own) else {}
-        members = [record for record in records if record in own or _fits(record, wanted)]
+    for changes, changed_so in sorted(by_changes.values(), key=lambda item: len(item[0])):
+        wanted = changes if any(_changes(record) for record in changed_so) else {}
+        members = [record for record in records if record in changed_so or _fits(record, wanted)]
         groups.setdefault(tuple(map(id, members)), (wanted, members))
     return list(groups.values())
 
 
 def _fits(record: Record, changes: Mapping[str, Any]) -> bool:
-    """Tell whether a cell would be the same if these values had been given for it."""
+    """Whether a cell would be the same if these values had been set for it."""
     settings = record.settings
     values = settings["training"] | settings["data"] | settings["hyperparameters"]
     alone = {name for name in _own_changes(record) if name not in SHARED}
@@ -173,13 +175,13 @@ def _current(records: Sequence[Record]) -> list[Record]:
 
 
 def label_of(record: Record) -> str:
-    """Return how a record's model is called: its name, and the hyperparameters that the user changed for it alone."""
+    """Return the label of a record's model: its name, and the hyperparameters that the user changed for it alone."""
     changed = {name: value for name, value in _own_changes(record).items() if name not in SHARED}
     return f"{record.cell.model} ({_as_text(changed)})" if changed else record.cell.model
 
 
 def _age(record: Record) -> tuple[int, int, str]:
-    """Return what grows with every revision; a user's own model has hashes, which only time can order."""
+    """Return a sort key that grows with every revision; the hashes of a user's own model are ordered by time only."""
     trainer, model = (
         r if isinstance(r := record.revisions[part], int) else 0 for part in ("trainer", "model")
     )
@@ -187,7 +189,7 @@ def _age(record: Record) -> tuple[int, int, str]:
 
 
 def _changes(record: Record) -> dict[str, Any]:
-    """Return what a preset and the user gave for all models alike; nothing where it changes nothing."""
+    """Return the values that a preset and the user gave for all models; empty if they change nothing."""
     alone = {name for name in _own_changes(record) if name not in SHARED}
     changed = set(record.settings["changed"]) - set(record.settings["execution"]) - alone
     return _given(record) if changed else {}
@@ -206,7 +208,7 @@ def _given(record: Record) -> dict[str, Any]:
 
 
 def _own_changes(record: Record) -> dict[str, Any]:
-    """Return the hyperparameters that are not as preset and published settings have them."""
+    """Return the hyperparameters that differ from the preset's and the published settings."""
     settings = record.settings
     of_preset = settings["preset"]["hyperparameters"]
     return {

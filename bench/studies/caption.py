@@ -1,4 +1,4 @@
-"""What captions say of numbers: data, split, seeds, deviation, recipe and device, from the records themselves."""
+"""Captions of numbers: data, split, seeds, deviation, recipe and device, from the records themselves."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -17,7 +17,7 @@ def study_caption(study: Study) -> str:
 
 
 def study_setting(study: Study) -> str:
-    """Return what a caption says of one dataset beside what is shown: seeds, data, recipe and device."""
+    """Return the setting of one dataset for a caption: seeds, data, recipe and device."""
     return f"{_seeds(study.seeds)}. {data(study)} {conditions([study])}"
 
 
@@ -31,7 +31,7 @@ def suite_caption(suite: Suite, studies: Sequence[Study]) -> str:
 
 
 def suite_setting(suite: Suite, studies: Sequence[Study]) -> str:
-    """Return what a caption says of several datasets beside what is shown."""
+    """Return the setting of several datasets for a caption."""
     same = len({study.seeds for study in studies}) == 1
     seeds = _seeds(studies[0].seeds) if same else f"Seeds differ: {_each_seeds(studies)}"
     return f"{seeds}. {_suite_conditions(suite, studies)}"
@@ -55,14 +55,14 @@ def _each_seeds(studies: Iterable[Study]) -> str:
 
 
 def spread(seeds: Sequence[int]) -> str:
-    """Say what the mean and the deviation are over."""
+    """Describe the seeds that mean and deviation are over."""
     if len(seeds) == 1:
         return f"one seed ({seeds[0]}), no deviation"
     return f"mean and sample standard deviation (ddof {DDOF}) over seeds {numbers(seeds)}"
 
 
 def data(study: Study) -> str:
-    """Say what data was tested on, in one sentence or two."""
+    """Describe the test data, in one or two sentences."""
     description = study.record.data
     test = description.parts["test"]
     return (
@@ -72,18 +72,20 @@ def data(study: Study) -> str:
 
 
 def datasets(studies: Sequence[Study]) -> str:
-    """Say for several datasets what was tested on; what they share is said once."""
+    """Describe the test data of several datasets, shared facts once."""
     same: dict[str, list[str]] = defaultdict(list)
     for study in studies:
         description, test = study.record.data, study.record.data.parts["test"]
-        said = f"{kinds.SHORT[description.kind]}, split {description.split_origin}"
-        same[said].append(f"{short_name(study.dataset)} {test.n_subjects}")
-    each = [f"{said}, test subjects: {', '.join(names)}" for said, names in same.items()]
+        description_text = f"{kinds.SHORT[description.kind]}, split {description.split_origin}"
+        same[description_text].append(f"{short_name(study.dataset)} {test.n_subjects}")
+    each = [
+        f"{description_text}, test subjects: {', '.join(names)}" for description_text, names in same.items()
+    ]
     return f"Data: {'; '.join(each)}."
 
 
 def conditions(studies: Sequence[Study]) -> str:
-    """Say recipe, changed settings and devices; settings that several datasets share are said once."""
+    """Describe recipe, changed settings and devices, shared settings once."""
     recipe = studies[0].comparison.condition.recipe
     same: dict[str, list[str]] = defaultdict(list)
     for study in studies:
@@ -105,17 +107,17 @@ def devices(records: Iterable[Record]) -> str:
 
 
 def numbers(seeds: Iterable[int]) -> str:
-    """Return seeds as a list."""
+    """Return seeds as a comma list."""
     return ", ".join(map(str, seeds)) or "none"
 
 
 def plural(number: int, noun: str) -> str:
-    """Return a number with its noun, which takes an s unless there is one."""
+    """Return a number with its noun, with a plural s unless the number is 1."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def small_test(study: Study) -> str:
-    """Say how little a test on few subjects shows, of scores and of intervals."""
+    """Warn that a test on few subjects shows little, of scores and of intervals."""
     n_subjects = study.record.data.parts["test"].n_subjects
     name = short_name(study.dataset)
     if n_subjects == 1:
@@ -129,7 +131,7 @@ def small_test(study: Study) -> str:
 
 
 def data_remarks(study: Study) -> list[str]:
-    """Return what a reader must know of a study before comparing scores in it."""
+    """Return the remarks that a reader needs before comparing scores of a study."""
     remarks = []
     description, test = study.record.data, study.record.data.parts["test"]
     pairs = zip(description.class_names, test.windows_per_class, strict=True)

@@ -1,7 +1,7 @@
-"""What a test split gives to who has not looked at the signal: the most frequent class, or a proportional guess.
+"""Scores without looking at the signal: of always guessing the most frequent class, and of a proportional guess.
 
-Scores are by metric, macro over the classes present. Both guesses know the test split's own class shares, so that they
-are the most that blindness can reach.
+Scores are by metric, macro over the classes present. Both guesses know the test split's class shares, so they
+are the best such scores.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 ChanceScores = Mapping[str, float]
-"""Metric -> score as a fraction of one; what is undefined is not there."""
+"""Metric -> score as a fraction of one; undefined scores are absent."""
 
 
 def majority_scores(windows_per_class: Sequence[int]) -> ChanceScores:
@@ -29,7 +29,7 @@ def majority_scores(windows_per_class: Sequence[int]) -> ChanceScores:
 
 
 def stratified_scores(windows_per_class: Sequence[int]) -> ChanceScores:
-    """Return the expected scores of guessing each class with its share.
+    """Return the expected scores of guessing each class with a probability equal to its share.
 
     Every class has precision, recall and F1 equal to its share (exact in the limit of many windows).
     """

@@ -1,4 +1,4 @@
-"""When measured numbers may be set against the paper's: its data, split, recipe, settings and seeds, all of them."""
+"""Whether measured numbers may be compared with the paper's: data, split, recipe, settings and seeds must all agree."""
 
 from collections.abc import Sequence
 
@@ -7,18 +7,18 @@ from bench.results.record import DataDescription
 
 
 def void_reason(*, data: DataDescription, recipe: str, changes: str, seeds: Sequence[int]) -> str:
-    """Say why numbers may not be set against the paper's; an empty text where they may.
+    """Explain why numbers may not be compared with the paper's; empty if they may.
 
     Parameters
     ----------
     data
-        What was trained and tested on.
+        The data of training and test.
     recipe
         The training protocol's name.
     changes
-        What a preset or a user set otherwise, as text.
+        The settings that a preset or a user changed, as text.
     seeds
-        Those of the cells that have scores.
+        The seeds of the cells with scores.
     """
     reasons = {
         f"{data.kind} data": data.kind != "whole",

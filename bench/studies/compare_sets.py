@@ -1,8 +1,8 @@
 """What differs between two results folders, cell by cell, and whether it matters.
 
 Cells are matched by their key, then by their name (model, dataset, seed, recipe). Equal keys must give equal
-numbers in an equal environment; in another they may differ by rounding, which matters only when the difference is
-larger than what another seed would make. Other keys are other experiments: what made the key differ is named.
+numbers in an equal environment; in another they may differ by rounding, which matters only if the difference is
+larger than between seeds. Unequal keys are different experiments: the settings that make the keys differ are named.
 """
 
 from collections import defaultdict
@@ -24,7 +24,7 @@ Kind = Literal[
 
 METRIC = "f1"
 KNOWN_SPREAD_POINTS = 0.5
-"""Where fewer than two seeds say how far seeds lie apart, differences below this many points do not matter."""
+"""With fewer than two seeds to estimate the spread from, differences below this many points do not matter."""
 
 Key = tuple[str, str, int, str]
 Spread = Mapping[tuple[str, Condition], float]
@@ -32,7 +32,7 @@ Spread = Mapping[tuple[str, Condition], float]
 
 @dataclass(frozen=True)
 class Difference:
-    """One cell of both sets, or of one.
+    """One cell of both results folders, or of one of them.
 
     `points` is the second's test macro F1 minus the first's, in percentage points.
     """
@@ -50,7 +50,7 @@ def compare_sets(first: Path, second: Path) -> list[Difference]:
     Raises
     ------
     RecordError
-        A folder has no record, or one that cannot be read.
+        A folder has no record, or an unreadable one.
     """
     before, after = _by_cell(first), _by_cell(second)
     spread = _spread(record for records in before.values() for record in records)
@@ -73,7 +73,7 @@ def _by_cell(out: Path) -> dict[Key, list[Record]]:
 
 
 def _compare_cell(name: Key, before: list[Record], after: list[Record], spread: Spread) -> list[Difference]:
-    """Match the records of one cell by key; what is left over by name, if it is one on each side."""
+    """Match the records of one cell by key, then by name if one record is left on each side."""
     label = f"{name[0]} / {name[1]} / seed {name[2]} / {name[3]}"
     by_key = {record.key: record for record in after}
     lines = [
@@ -86,8 +86,8 @@ def _compare_cell(name: Key, before: list[Record], after: list[Record], spread: 
     right = [record for record in after if record.key not in keys]
     if len(left) == len(right) == 1:
         return [*lines, _other_key(label, left[0], right[0])]
-    lines.extend(Difference(label, "only in the first", f"key {one.key[:12]}", True) for one in left)
-    lines.extend(Difference(label, "only in the second", f"key {one.key[:12]}", True) for one in right)
+    lines.extend(Difference(label, "only in the first", f"key {record.key[:12]}", True) for record in left)
+    lines.extend(Difference(label, "only in the second", f"key {record.key[:12]}", True) for record in right)
     return lines
 
 
@@ -121,19 +121,18 @@ def _other_key(label: str, first: Record, second: Record) -> Difference:
 
 
 def environment_differences(first: Environment, second: Environment) -> list[str]:
-    """Return what differs between two environments, as texts."""
-    one, two = _flat(first.model_dump()), _flat(second.model_dump())
-    return _changed(one, two)
+    """Return the differences between two environments, as texts."""
+    return _changed(_flat(first.model_dump()), _flat(second.model_dump()))
 
 
 def _differences_of_place(first: Record, second: Record) -> list[str]:
-    """Return what may make numbers of one key differ: environments, and a micro-batch halved for lack of memory."""
-    sizes = [{"micro-batch used": one.micro_batch_size_used} for one in (first, second)]
+    """Return the causes of unequal numbers of one key: environments, and a micro-batch halved for lack of memory."""
+    sizes = [{"micro-batch used": record.micro_batch_size_used} for record in (first, second)]
     return [*environment_differences(first.environment, second.environment), *_changed(*sizes)]
 
 
 def setting_differences(first: Record, second: Record) -> list[str]:
-    """Return what can make the keys of two records differ, as texts."""
+    """Return the settings that make the keys of two records differ, as texts."""
     return _changed(_key_parts(first), _key_parts(second))
 
 
@@ -152,16 +151,16 @@ def _key_parts(record: Record) -> dict[str, Any]:
     )
 
 
-def _changed(one: Mapping[str, Any], two: Mapping[str, Any]) -> list[str]:
+def _changed(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[str]:
     return [
-        f"{name} {one.get(name, 'absent')} -> {two.get(name, 'absent')}"
-        for name in sorted(one.keys() | two.keys())
-        if one.get(name) != two.get(name)
+        f"{name} {first.get(name, 'absent')} -> {second.get(name, 'absent')}"
+        for name in sorted(first.keys() | second.keys())
+        if first.get(name) != second.get(name)
     ]
 
 
 def _flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Return nested values under dotted names."""
+    """Return nested values by dotted name."""
     flat: dict[str, Any] = {}
     for name, value in values.items():
         if isinstance(value, Mapping):

@@ -1,9 +1,9 @@
-"""What kind of data numbers rest on, in the words of every table, figure and page."""
+"""The kinds of data behind numbers, with their names in tables, figures and pages."""
 
 from collections.abc import Iterable
 
 ORDER = ("whole", "excerpt", "own", "simulated")
-"""From what says most about the published results to what says nothing."""
+"""From most to least comparable with the published results."""
 
 SENTENCES = {
     "whole": "whole dataset",
@@ -30,9 +30,9 @@ STAMPS = {
     "own": "A user's OWN data",
     "simulated": "SIMULATED data: scores mean nothing",
 }
-"""Written into pictures, which lose their captions when they are passed on."""
+"""Written into pictures, which lose their captions when shared."""
 
 
 def least_real(kinds: Iterable[str]) -> str:
-    """Return the kind that says least of several; whole data where there is none."""
+    """Return the least comparable of several kinds; whole data if there is none."""
     return max(kinds, key=ORDER.index, default="whole")

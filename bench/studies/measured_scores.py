@@ -1,4 +1,4 @@
-"""Scores of a study that may be set against the paper's, and their differences over seeds."""
+"""Scores of a study that may be compared with the paper's, and their differences over seeds."""
 
 from bench.paper.claim_checks import HALF_DIGIT
 from bench.paper.claims import Ruling
@@ -9,14 +9,14 @@ from bench.studies.suite import Study
 
 
 def measured_mean(study: Study | None, model: str, metric: str) -> float | None:
-    """Return a model's mean in percent, reduced models of the ablation included; None where there is none."""
+    """Return a model's mean in percent, reduced models of the ablation included; None if it has no score."""
     groups = {group.model: group for group in study.comparison.groups} if study else {}
     score = groups[model].score(metric) if model in groups else None
     return None if score is None else 100 * score.mean
 
 
 def comparable_mean(study: Study | None, model: str, metric: str) -> float | None:
-    """Return a mean that may be set against the paper's, or None."""
+    """Return a mean that may be compared with the paper's, or None."""
     found = measured_mean(study, model, metric)
     return None if study is None or found is None or study.void(model) else found
 
@@ -24,7 +24,7 @@ def comparable_mean(study: Study | None, model: str, metric: str) -> float | Non
 def score_ruling(
     study: Study | None, model: str, metric: str, mean: float, std: float, half_digit: float = HALF_DIGIT
 ) -> Ruling | None:
-    """Rule on a stated mean and deviation in percent; None where the model was not run."""
+    """Rule on a stated mean and deviation in percent; None if the model was not run."""
     found = measured_mean(study, model, metric)
     if study is None or found is None:
         return None
@@ -35,7 +35,7 @@ def score_ruling(
 def seed_difference(study: Study | None, model: str, other: str, metric: str) -> tuple[float, float] | None:
     """Return mean and sample deviation over seeds of one model's score minus another's, in percentage points.
 
-    None where either model has no scores that may be set against the paper's.
+    None if either model has no scores that may be compared with the paper's.
     """
     if study is None or study.void(model) or study.void(other):
         return None

@@ -1,4 +1,4 @@
-"""The two models that figures of detail show: MedMamba and its best rival, or the best two without it."""
+"""The two models that detailed figures show: MedMamba and its best rival, or the best two without MedMamba."""
 
 from bench.paper.names import OURS
 from bench.studies.predicted import Predicted

@@ -1,4 +1,4 @@
-"""The predictions of all models on one dataset, reduced to what tables and figures need; each file is read once."""
+"""The predictions of all models on one dataset, reduced to the needs of tables and figures; each file is read once."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,7 +11,7 @@ from bench.errors import RecordError
 from bench.results.predictions import Predictions, load_predictions
 from bench.results.record import Record
 from bench.stats.bootstrap import DrawnConfusions, confusion_by_subject, draw_confusions, draw_subjects
-from bench.stats.resampling import N_RESAMPLES, named_generator
+from bench.stats.draws import N_RESAMPLES, named_generator
 from bench.studies.subject_scores import (
     Grouping,
     Reliability,
@@ -39,7 +39,7 @@ class PredictedCell:
 class Predicted:
     """A study with its predictions.
 
-    `cells` has the finished cells of each model that has predictions; `damaged` says why others have none. Without
+    `cells` has the finished cells of each model with predictions; `damaged` says why others have none. Without
     any, `label` and `grouping` are None.
     """
 
@@ -52,7 +52,7 @@ class Predicted:
 
     @cached_property
     def draws(self) -> NDArray[np.float64]:
-        """How often each test subject counts in each draw, (n_draws, n_subjects); the same draws for all models."""
+        """The count of each test subject in each draw, (n_draws, n_subjects); the same draws for all models."""
         assert self.grouping is not None
         return draw_subjects(len(self.grouping.names), named_generator(self.study.dataset), N_RESAMPLES)
 
@@ -73,7 +73,7 @@ class Predicted:
         return self.study.record.data.class_names
 
     def is_complete(self, model: str) -> bool:
-        """Tell whether all seeds of a model have predictions."""
+        """Whether all seeds of a model have predictions."""
         return tuple(cell.seed for cell in self.cells.get(model, [])) == self.study.seeds
 
     def predicted(self, model: str) -> NDArray[np.integer]:
@@ -82,7 +82,7 @@ class Predicted:
 
 
 def read_predicted(out: Path, study: Study) -> Predicted:
-    """Read the predictions of a study; a file that cannot be used is told in `damaged` and left out."""
+    """Read the predictions of a study; an unusable file is named in `damaged` and left out."""
     first: Predictions | None = None
     grouping: Grouping | None = None
     cells: dict[str, list[PredictedCell]] = {}
@@ -103,7 +103,7 @@ def read_predicted(out: Path, study: Study) -> Predicted:
 
 
 def _load_like(out: Path, record: Record, first: Predictions | None) -> Predictions:
-    """Return the predictions of a record, of the same windows as the first ones read."""
+    """Return the predictions of a record, which must be on the same windows as the first ones read."""
     predictions = load_predictions(out, record)
     if first is not None and not predictions.same_windows(first):
         cell = record.cell

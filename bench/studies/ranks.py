@@ -1,4 +1,4 @@
-"""Average ranks of models over datasets and metrics, over the same complete cells for all; see `suite.py`."""
+"""Scores for average ranks of models over datasets and metrics, on the same complete cells for all; see `suite.py`."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from bench.studies.suite import Study
 class Scores:
     """Mean test scores of models that are complete: values (n_rows, n_models), a row per dataset and metric.
 
-    `left_out` says which of the models and datasets that were asked for are not here, and why; empty where all are.
+    `left_out` names the requested models and datasets that are absent, and why; empty if none is.
     """
 
     models: tuple[str, ...]
@@ -27,7 +27,7 @@ class Scores:
 def complete_scores(studies: Sequence[Study], models: Sequence[str], metrics: Sequence[str]) -> Scores:
     """Return the scores of the models and datasets with the most cells in common.
 
-    A metric that some model does not have on a dataset (AUROC with one class) is left out there.
+    A metric that a model lacks on a dataset (AUROC with one class) is left out on that dataset.
     """
     chosen, chosen_models = _most_in_common(studies, models)
     rows, values = [], []
@@ -52,16 +52,16 @@ def _most_in_common(
 ) -> tuple[tuple[Study, ...], tuple[str, ...]]:
     """Return the datasets and the models, at least two, that are complete together in the most cells.
 
-    Of equal choices the one with MedMamba counts, then that with more datasets, then the first.
+    Of equal choices the one with MedMamba is taken, then the one with more datasets, then the first.
     """
     has = {
         model: frozenset(study.dataset for study in studies if study.is_complete(model)) for model in models
     }
-    # Every set of datasets that some models share is an intersection of those of single models.
+    # Every set of datasets shared by some models is an intersection of single models' sets.
     shared: set[frozenset[str]] = set()
     for own in has.values():
         shared |= {own, *(own & other for other in shared)}
-    choices = [(datasets, tuple(one for one in models if datasets <= has[one])) for datasets in shared]
+    choices = [(datasets, tuple(model for model in models if datasets <= has[model])) for datasets in shared]
     choices = [(datasets, found) for datasets, found in choices if datasets and len(found) > 1]
     if not choices:
         return (), ()

@@ -1,6 +1,6 @@
-"""What window scores hide: votes of each subject's windows, calibration, and accuracy subject by subject.
+"""Scores beyond windows: votes of each subject's windows, calibration, and accuracy subject by subject.
 
-A vote gives each subject one class: `majority` of the predicted classes of its windows (a tie goes to the class
+A vote gives each subject one class: the `majority` of the predicted classes of its windows (a tie goes to the class
 with the larger mean probability), or the largest `mean probability`. Votes exist only where every subject has
 one true class. Calibration error is the expected one over 15 equal bins of confidence (Guo et al., On calibration
 of modern neural networks, ICML 2017). Balanced accuracy is the mean recall of the classes present.
@@ -21,10 +21,10 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Grouping:
-    """Which subject each test window is of.
+    """The subject of each test window.
 
     `names` (n_subjects,) in sorted order, `codes` (n_windows,) positions in it, `windows` (n_subjects,) counts;
-    `label` (n_subjects,) is the true class of each, or None where a subject has windows of several classes.
+    `label` (n_subjects,) is the true class of each, or None if a subject has windows of several classes.
     """
 
     names: NDArray[np.str_]
@@ -46,8 +46,8 @@ def group_windows(predictions: Predictions) -> Grouping:
 class Votes:
     """Results of one cell subject by subject, each (n_subjects,).
 
-    `accuracy` is the part of a subject's windows that are right; `majority` and `mean_probability` are the classes
-    that its windows vote for.
+    `accuracy` is the share of a subject's windows classified right; `majority` and `mean_probability` are the classes
+    that its windows vote for by the two rules.
     """
 
     accuracy: Floats
@@ -61,7 +61,7 @@ def vote(predictions: Predictions, grouping: Grouping) -> Votes:
     right = predictions.predicted == predictions.label
     mean = _sums(grouping.codes, predictions.probability, n_subjects) / grouping.windows[:, None]
     votes = np.bincount(grouping.codes * n_classes + predictions.predicted, minlength=n_subjects * n_classes)
-    # Mean probabilities lie within [0, 1], so that half of one decides ties of whole votes and nothing else.
+    # Mean probabilities lie within [0, 1], so adding half of them decides ties of whole votes and nothing else.
     majority = (votes.reshape(n_subjects, n_classes) + mean / 2).argmax(axis=1)
     accuracy = np.bincount(grouping.codes, weights=right) / grouping.windows
     return Votes(accuracy, majority, mean.argmax(axis=1))
@@ -80,7 +80,7 @@ def confusion_score(matrix: NDArray[np.integer], metric: str) -> float:
 
 @dataclass(frozen=True)
 class Reliability:
-    """Confidence against accuracy in equal bins: part of the windows, mean confidence, accuracy, each (n_bins,).
+    """Confidence against accuracy in equal bins: share of the windows, mean confidence, accuracy, each (n_bins,).
 
     An empty bin has 0 in all three.
     """

@@ -1,14 +1,14 @@
-"""Which comparisons stand side by side in a report: one per dataset, all of one recipe, and what they lack.
+"""The comparisons that stand side by side in a report: one per dataset, all of one recipe, with what they lack.
 
 Three rules keep averages over different cells apart:
 
 - Seeds. The seeds of a study are those that more than half of its models have a record of, whatever its outcome, and
-  those of the paper that exactly half have. All models are averaged over these; records of further seeds are left out
+  seeds of the paper that exactly half have. All models are averaged over these; records of further seeds are left out
   and named. Reduced models of the ablation have no vote.
 - Completeness. A model is complete when it has scores of all seeds of the study. Only complete averages are marked,
-  ranked or set against each other; of the rest the reports say what is missing.
-- Ranks. Models are ranked over datasets on which all of them are complete. Of all such choices that with the most
-  cells (models times datasets) counts; models and datasets outside it are named (`ranks.py`).
+  ranked or compared; for the rest the reports say what is missing.
+- Ranks. Models are ranked over datasets on which all of them are complete. Of all such choices the one with the most
+  cells (models times datasets) is taken; models and datasets outside it are named (`ranks.py`).
 """
 
 from collections import Counter, defaultdict
@@ -48,13 +48,13 @@ class Study:
 
     @property
     def label(self) -> str:
-        """The dataset's short name with its classes, and what it is where it is not the whole dataset."""
+        """The dataset's short name with its classes, and the kind of data if it is not the whole dataset."""
         data = self.record.data
         return f"{short_name(self.dataset)} ({len(data.class_names)} classes{kinds.SUFFIXES[data.kind]})"
 
     @property
     def record(self) -> Record:
-        """A record that stands for what all share: the data and its split."""
+        """Any record of the study, for the data and split that all share."""
         return self.everything.records[0]
 
     @property
@@ -64,7 +64,7 @@ class Study:
 
     @cached_property
     def seeds(self) -> tuple[int, ...]:
-        """The seeds that models are averaged over, by the rule above."""
+        """The seeds that models are averaged over, by the module's first rule."""
         groups = self.everything.groups
         voters = [group for group in groups if group.model not in ablation_variants()] or groups
         votes = Counter(record.cell.seed for group in voters for record in group.records)
@@ -91,7 +91,7 @@ class Study:
         """The models compared, without variants of the ablation, in the order of the paper."""
         groups = {group.model: group for group in self.comparison.groups}
         for group in self.everything.groups:
-            # A model that has further seeds only is shown, as one that lacks all seeds of the study.
+            # A model with further seeds only is shown as lacking all seeds of the study.
             groups.setdefault(group.model, replace(group, records=()))
         return {name: groups[name] for name in in_paper_order(groups) if name not in ablation_variants()}
 
@@ -101,11 +101,11 @@ class Study:
         return self.record.data.parts["test"].n_subjects < FEW_UNITS
 
     def is_complete(self, model: str) -> bool:
-        """Tell whether a model has scores of all seeds."""
+        """Whether a model has scores of all seeds."""
         return model in self.groups and self.groups[model].seeds == self.seeds
 
     def void(self, model: str) -> str:
-        """Say why a model's scores may not be set against the paper's; an empty text where they may."""
+        """Explain why a model's scores may not be compared with the paper's; empty if they may."""
         groups = {group.model: group for group in self.comparison.groups}
         return void_reason(
             data=self.record.data,
@@ -115,7 +115,7 @@ class Study:
         )
 
     def gap(self, model: str) -> str:
-        """Say what a model lacks; an empty text where it lacks nothing."""
+        """Describe which seeds a model lacks and why; empty if it lacks none."""
         if model not in self.groups:
             return f"{model} on {short_name(self.dataset)}: not run"
         return gap_of(self.groups[model], self.seeds, short_name(self.dataset))
@@ -135,14 +135,14 @@ class Suite:
         return in_paper_order({model for study in self.studies for model in study.groups})
 
     def study(self, dataset: str) -> Study | None:
-        """Return the study of a dataset, or None where it was not run."""
+        """Return the study of a dataset, or None if it was not run."""
         return next((study for study in self.studies if study.dataset == dataset), None)
 
 
 def make_suites(comparisons: Sequence[Comparison]) -> list[Suite]:
     """Sort comparisons into suites, one for each recipe.
 
-    Of several comparisons of one dataset the suite takes the one on the most real data, with the fewest
+    Of several comparisons of one dataset, the suite takes the one on the most real data, then with the fewest
     changed settings, and then with the most finished cells.
     """
     by_recipe: dict[str, dict[str, list[Comparison]]] = defaultdict(lambda: defaultdict(list))
@@ -150,7 +150,7 @@ def make_suites(comparisons: Sequence[Comparison]) -> list[Suite]:
         by_recipe[comparison.condition.recipe][comparison.condition.dataset].append(comparison)
     suites = []
     for recipe, datasets in sorted(by_recipe.items()):
-        # Reduced models alone make no study: another comparison of their dataset may have the full ones.
+        # Reduced models alone make no study: another comparison of their dataset may have the full models.
         full = {
             name: [dataset for dataset in datasets[name] if Study(dataset).groups]
             for name in in_report_order(datasets)
@@ -161,7 +161,7 @@ def make_suites(comparisons: Sequence[Comparison]) -> list[Suite]:
 
 
 def gap_of(group: Group, seeds: Sequence[int], where: str) -> str:
-    """Say which seeds of a group have no scores and why; an empty text where all have."""
+    """Describe which seeds of a group have no scores and why; empty if all have."""
     outcomes = {record.cell.seed: record.outcome for record in group.failed}
     missing = [f"seed {seed} {outcomes.get(seed, 'not run')}" for seed in seeds if seed not in group.seeds]
     return f"{group.model} on {where}: {', '.join(missing)}" if missing else ""

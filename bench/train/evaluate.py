@@ -15,7 +15,7 @@ MAX_BATCH = 256
 def predict(model: nn.Module, part: Part, batch_size: int, seed: int) -> NDArray[np.float32]:
     """Return logits ``(n, n_classes)`` in evaluation mode.
 
-    Models that draw numbers in evaluation are reseeded first, so that the same weights give the same logits; how
+    Models that draw random numbers in evaluation are reseeded first, so that equal weights give equal logits; how
     many windows share their draws follows from the recipe alone.
     """
     model.eval()

@@ -1,7 +1,7 @@
 """Training one model: epochs of optimiser steps, the best validation macro F1 kept.
 
-No disk, no names, no printing: `Fit` runs one epoch at a time, and its whole state can be taken and put back
-between epochs, so that an interrupted training goes on with the same numbers.
+No disk, no names, no printing: `Fit` runs one epoch at a time, and its whole state can be saved and restored
+between epochs, so that an interrupted training continues with the same numbers.
 """
 
 import time
@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel
 
 from bench.datasets.contract import require_disjoint
+from bench.models.layers.copying import copied_to
 from bench.results.record import Epoch
 from bench.settings import Training
 from bench.train.evaluate import predict
@@ -29,13 +30,13 @@ class Fit:
     Parameters
     ----------
     model
-        Maps ``(batch, n_times, n_channels)`` to logits ``(batch, n_classes)``; trained in place, where it is.
+        Maps ``(batch, n_times, n_channels)`` to logits ``(batch, n_classes)``; trained in place, on its device.
     train, validation
         Parts without a common subject.
     training
         The recipe.
     seed
-        Orders the windows and seeds the model's own draws. Initialisation and dropout draw from torch's default
+        Seeds the order of windows and the model's own draws. Initialisation and dropout draw from torch's default
         generator, which the caller has seeded.
 
     Raises
@@ -61,7 +62,7 @@ class Fit:
 
     @property
     def finished(self) -> bool:
-        """Tell whether the last epoch is over or patience has run out."""
+        """Whether the last epoch is over or patience has run out."""
         n_epochs, patience = len(self.history), self.training.patience
         stalled = patience is not None and n_epochs - self.best_epoch >= patience and n_epochs > 0
         return stalled or n_epochs >= self.training.epochs
@@ -96,39 +97,42 @@ class Fit:
     def _train_one_epoch(self) -> tuple[float, float]:
         """Take the steps of one epoch; return the mean loss of its windows and the last step's learning rate."""
         self.model.train()
-        # Validation reseeds the generator that training draws from, so every epoch has a stream of its own.
+        # Validation reseeds the generator that training draws from, so every epoch gets its own stream.
         seed_draws(self.model, self.seed, f"training epoch {len(self.history) + 1}")
         total, learning_rate = 0.0, 0.0
         positions = torch.randperm(len(self.train), generator=self.order).numpy()
         for windows, labels in self.train.batches(positions, self.training.batch_size):
             self.optimiser.zero_grad(set_to_none=True)
-            loss = self._accumulate(windows.to(self.device), labels.to(self.device))
-            norm = nn.utils.clip_grad_norm_(self.model.parameters(), self.training.clip_norm)
-            if not (np.isfinite(loss) and bool(torch.isfinite(norm))):
-                raise DivergedError(f"training loss {loss}, gradient norm {float(norm)}: not finite")
+            losses = self._accumulate(copied_to(self.device, windows), copied_to(self.device, labels))
+            clipped = nn.utils.clip_grad_norm_(self.model.parameters(), self.training.clip_norm)
+            # The step's one wait for the device: all that Python has to know, fetched together.
+            *parts, norm = torch.stack([*losses, clipped]).tolist()
+            loss = sum(parts)
+            if not np.isfinite([loss, norm]).all():
+                raise DivergedError(f"training loss {loss}, gradient norm {norm}: not finite")
             learning_rate = self.optimiser.param_groups[0]["lr"]
             self.optimiser.step()
             self.schedule.step()
             total += loss * len(labels)
         return total / len(self.train), learning_rate
 
-    def _accumulate(self, windows: Tensor, labels: Tensor) -> float:
-        """Add up the gradients of a batch, micro-batch by micro-batch, and return its mean loss."""
-        total = 0.0
+    def _accumulate(self, windows: Tensor, labels: Tensor) -> list[Tensor]:
+        """Add up the gradients of a batch; return what each micro-batch adds to the mean loss, unfetched."""
+        losses = list[Tensor]()
         size = self.training.micro_batch_size or len(labels)
         bfloat16 = self.training.precision == "bfloat16"
-        for some, truth in zip(windows.split(size), labels.split(size), strict=True):
+        for micro_batch, truth in zip(windows.split(size), labels.split(size), strict=True):
             with torch.autocast(self.device.type, torch.bfloat16, enabled=bfloat16):
-                logits = self.model(some)
+                logits = self.model(micro_batch)
             logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
             loss = F.cross_entropy(logits, truth, label_smoothing=self.training.label_smoothing)
             loss = loss * (len(truth) / len(labels))
             loss.backward()
-            total += loss.item()
-        return total
+            losses.append(loss.detach())
+        return losses
 
     def _keep_if_best(self, epoch: Epoch, judged: nn.Module) -> None:
-        """Keep the judged weights of a better epoch; a tie keeps the earlier one."""
+        """Keep the weights of a better epoch; a tie keeps the earlier epoch's."""
         gain = epoch.val_f1 - self.best_f1
         if gain > 0 and gain >= self.training.min_improvement:
             self.best_f1, self.best_epoch = epoch.val_f1, epoch.epoch
@@ -149,7 +153,7 @@ class Fit:
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go back to a state taken between two epochs."""
+        """Restore a state taken between two epochs."""
         self.model.load_state_dict(state["model"])
         self.optimiser.load_state_dict(state["optimiser"])
         self.schedule.last_epoch = state["schedule_step"]

@@ -1,4 +1,4 @@
-"""One part of a dataset as the trainer sees it: windows, labels and whose they are."""
+"""One part of a dataset as the trainer sees it: windows with labels and subjects."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ class Part:
     def draw(self, n_windows: int, generator: np.random.Generator) -> "Part":
         """Return at most ``n_windows`` windows, the classes in their proportions.
 
-        Every class is kept as long as there are as many windows as classes.
+        Every class is kept if ``n_windows`` is at least the number of classes.
         """
         if n_windows >= len(self):
             return self
@@ -53,9 +53,9 @@ class Part:
 
 
 def interleaved(labels: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.intp]:
-    """Return an order of positions, random within each class, whose every start is stratified.
+    """Return an order of positions, random within each class, in which every prefix is stratified.
 
-    It begins with one position of each class; after that every start has the classes' proportions.
+    It begins with one position of each class; longer prefixes have the classes' proportions.
     """
     shuffled = generator.permutation(len(labels))
     rank = np.empty(len(labels))

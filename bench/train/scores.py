@@ -27,7 +27,7 @@ def score(
     """Score the logits ``(n, n_classes)`` of one part.
 
     Precision and recall of a class that is never predicted are 0. A class without a window in the truth is left
-    out of every mean and named in ``absent_classes``; one that has all the windows cannot be ranked, so its AUROC
+    out of every mean and named in ``absent_classes``; a class with all the windows cannot be ranked, so its AUROC
     and AUPRC are None and left out of those means.
 
     Raises

@@ -1,8 +1,8 @@
-"""The one place that seeds anything: torch's default generator, and generators of our own.
+"""All seeding: torch's default generator, and generators of our own.
 
-Initialisation and dropout draw from torch's default generator, which nothing else can be told to use. Every
-other draw has a generator of its own, derived from the cell's seed and what it is for, so that one more draw in
-one place moves no other.
+Initialisation and dropout can draw from torch's default generator only. Every
+other draw has its own generator, derived from the cell's seed and the draw's purpose, so that an added draw in
+one place changes no other.
 """
 
 import zlib

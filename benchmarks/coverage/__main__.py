@@ -113,7 +113,7 @@ def verdict_table(found: Iterable[Rates]) -> str:
 
 
 def failed_intervals(held: Iterable[Held]) -> list[str]:
-    """Say which central intervals hold the truth too seldom or too often."""
+    """List the central intervals that hold the truth too seldom or too often."""
     central = {setting.name for setting in SETTINGS[:CENTRAL]}
     found = []
     for interval in held:
@@ -129,7 +129,7 @@ def failed_intervals(held: Iterable[Held]) -> list[str]:
 
 
 def failed_verdicts(found: Iterable[Rates]) -> list[str]:
-    """Say which verdicts are wrong too often."""
+    """List the verdicts that are wrong too often."""
     failures = []
     for claim in found:
         slack = 3 * sqrt(MOST_WRONG * (1 - MOST_WRONG) / claim.n_studies)

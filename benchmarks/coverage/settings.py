@@ -12,7 +12,7 @@ CENTRAL = 4
 """The first of the settings, in which intervals must hold what they promise."""
 
 MANY = 1000
-"""From so many subjects on fewer studies are simulated."""
+"""From this number of subjects on, fewer studies are simulated."""
 
 SETTINGS = (
     Setting("61 subjects, seed SD 2.0", (30, 31), 325, (0.8, 0.8), 0.02, 0.10, 0.037, 0.063),

@@ -30,7 +30,7 @@ from benchmarks.coverage.settings import SETTINGS
 
 Floats = NDArray[np.float64]
 Pair = tuple[Decision, Decision]
-"""What was decided before, and what is decided by intervals."""
+"""The verdict by the earlier rule, and the verdict by intervals."""
 
 N_SEEDS = 5
 HALF_DIGIT = 0.005
@@ -43,7 +43,7 @@ SHIFTS = {FULL: 0.0, ORDER[0]: -0.0176, ORDER[1]: -0.0103, ORDER[2]: -0.0060}
 
 @dataclass(frozen=True)
 class Scenario:
-    """A claim, what is so, which verdict would be wrong, and a study that returns the verdicts."""
+    """A claim, the simulated truth, the verdict that would be wrong, and a study that returns the verdicts."""
 
     claim: str
     truth: str
@@ -62,7 +62,7 @@ class Rates:
 
 
 def rates(scenario: Scenario, n_studies: int, rng: np.random.Generator) -> Rates:
-    """Return what a scenario's studies were decided to be."""
+    """Return the shares of verdicts over a scenario's studies."""
     found = [scenario.study(rng) for _ in range(n_studies)]
     before, now = (
         tuple(

@@ -14,7 +14,7 @@ FAST = ("torch", "native")
 
 @dataclass(frozen=True)
 class Aim:
-    """One row: ``least`` ratios must be reached, others must not be exceeded."""
+    """One row: ratios marked ``least`` must be reached, others must not be exceeded."""
 
     what: str
     torch: float

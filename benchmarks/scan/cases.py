@@ -72,7 +72,7 @@ def mambapy_scan(x: ScanInputs, reverse: Sequence[bool]) -> Tensor:
 
 
 def fits(name: str, shape: Shape) -> bool:
-    """Tell whether a contender is asked at a shape at all."""
+    """Tell whether a contender is measured at a shape."""
     if name == "reference":
         return shape.batch * shape.n_times**2 <= PLAIN_LIMIT
     return name != "mambapy" or shape.batch * shape.n_times <= MAMBAPY_LIMIT

@@ -56,6 +56,6 @@ def _errors(scan: cases.Scan, n_times: int) -> list[float]:
     )()
     found = cases.forward_backward(scan, cases.inputs(Shape(2, n_times)))()
     return [
-        ((one.double() - other).abs().max() / other.abs().max()).item()
-        for one, other in zip(found, exact, strict=True)
+        ((value.double() - other).abs().max() / other.abs().max()).item()
+        for value, other in zip(found, exact, strict=True)
     ]

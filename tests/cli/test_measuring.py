@@ -14,7 +14,7 @@ from bench.analyses.registry import find
 from bench.analyses.runner import shown
 from bench.analyses.scaling.compute import plan_of
 from bench.analyses.scaling.record import Options as ScalingOptions
-from bench.cli import grid
+from bench.cli import over_grid as grid
 from bench.cli.analyze import command as analyze
 from bench.cli.efficiency import command as efficiency
 from bench.cli.run import command as run

@@ -1,5 +1,6 @@
 """ADFTD: the real tables, simulated recordings in all forms of a .set file, and damaged ones."""
 
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -147,13 +148,24 @@ def test_every_form_of_the_file_gives_the_same_windows(form: str, tmp_path: Path
     np.testing.assert_array_equal(adftd.cut(tmp_path, RECORD).windows, expected)
 
 
-def test_missing_recording_is_damage_of_one_record(tmp_path: Path) -> None:
+def test_renamed_pair_is_told_by_the_windows(tmp_path: Path) -> None:
+    write_set(tmp_path, noise(), data="before.fdt")
+    noise().tofile((tmp_path / SET).with_suffix(".fdt"))
+    cut = adftd.cut(tmp_path, RECORD)
+    assert len(cut.windows) == 4
+    assert "names 'before.fdt', which is absent" in cut.remarks[0]
+
+
+def test_subjects_whose_recording_is_missing_leave_an_excerpt(tmp_path: Path) -> None:
     write_table(tmp_path, "sub-001\tF\t60\tA\t20", "sub-002\tF\t60\tC\t30")
     write_set(tmp_path, noise())
-    first, second = adftd.records(tmp_path).records
-    assert len(adftd.cut(tmp_path, first).windows) == 4
-    with pytest.raises(DamagedRecord, match=r"sub-002_task-eyesclosed_eeg.set: no such file"):
-        adftd.cut(tmp_path, second)
+    listing = adftd.records(tmp_path)
+    assert [record.name for record in listing.records] == ["sub-001"]
+    assert listing.excluded == (("sub-002", "not in the folder"),)
+
+
+def test_recording_that_vanished_since_is_damage(tmp_path: Path) -> None:
+    refused(tmp_path, r"sub-001_task-eyesclosed_eeg.set: no such file")
 
 
 def test_companion_is_listed_with_the_record(tmp_path: Path) -> None:
@@ -350,11 +362,25 @@ def test_folder_of_another_dataset_is_refused(tmp_path: Path) -> None:
         (["sub-001\tX"], "participant_id\tGroup", "subject 'sub-001' has group 'X'"),
         (["sub-001\tA", "sub-001\tA"], "participant_id\tGroup", "subject 'sub-001' has 2 rows"),
         (["sub-../../x\tA"], "participant_id\tGroup", "is not a subject's name"),
+        ([f"sub-{'0' * 300}\tA"], "participant_id\tGroup", "is not a subject's name"),
+        (["sub-1\x002\tA"], "participant_id\tGroup", r"'sub-1\\x002' is not a subject's name"),
+        (["sub-001"], "participant_id\tGroup", "line 2: row cut off"),
     ],
 )
 def test_unusable_table_is_refused(rows: list[str], header: str, message: str, tmp_path: Path) -> None:
     write_table(tmp_path, *rows, header=header)
     with pytest.raises(DataError, match=message):
+        adftd.records(tmp_path)
+
+
+def test_table_of_100_000_rows_takes_linear_time(tmp_path: Path) -> None:
+    write_table(tmp_path, *(f"sub-{i:06d}\tF\t60\tA\t20" for i in range(100_000)))
+    assert len(adftd.listed(tmp_path).records) == 100_000
+
+
+def test_table_that_is_a_pipe_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "participants.tsv")
+    with pytest.raises(DataError, match="is a pipe or a device instead of a file"):
         adftd.records(tmp_path)
 
 

@@ -95,3 +95,8 @@ def test_constant_channel_over_all_windows_becomes_zero() -> None:
     mean, deviation = channel_statistics(one, np.arange(4))
     normalise_channels(one, mean, deviation)
     np.testing.assert_array_equal(one, 0.0)
+
+
+def test_differences_whose_squares_vanish_count_as_constant() -> None:
+    signal = np.array([[1e-200, 1.0], [2e-200, 2.0]])
+    np.testing.assert_allclose(standard_scale(signal), [[0.0, -1.0], [0.0, 1.0]], atol=1e-12)

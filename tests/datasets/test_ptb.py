@@ -245,6 +245,19 @@ DAMAGES = {
     "format": (lambda f: edit_header(f, ".xyz 16 ", ".xyz 212 "), "signal format"),
     "elsewhere": (lambda f: edit_header(f, "s0001_re.dat 16", "s0002_re.dat 16"), "names the signal file"),
     "no header": (lambda f: (f / f"{NAME}.hea").write_bytes(b"\xff\xfe\x00junk"), "not a WFDB header"),
+    "gain": (
+        lambda f: edit_header(f, ".xyz 16 2000", ".xyz 16 -2000"),
+        "vx has a gain of -2000.0: zero, neg",
+    ),
+    "unit": (lambda f: edit_header(f, ".xyz 16 2000", ".xyz 16 2000/uV"), "vx is in 'uV' instead of 'mV'"),
+    "another's": (
+        lambda f: edit_header(f, "s0001_re 15 ", "s0002_re 15 "),
+        r"s0001_re\.hea: is the header of record 's0002_re'",
+    ),
+    "long header": (
+        lambda f: (f / f"{NAME}.hea").write_bytes(b"# x\n" * 20_000),
+        "80000 bytes, at most 65536 are expected",
+    ),
     "segments": (lambda f: (f / f"{NAME}.hea").write_text("a/2 15 1000 2\nb 1\nc 1\n"), "multi-segment"),
 }
 
@@ -265,6 +278,36 @@ def test_flipped_bit_breaks_the_checksum(tmp_path: Path) -> None:
     (tmp_path / f"{NAME}.dat").write_bytes(content)
     with pytest.raises(DamagedRecord, match="checksum of"):
         ptb.cut(tmp_path, record)
+
+
+def header_fields(folder: Path, lead: int) -> list[str]:
+    return (folder / f"{NAME}.hea").read_text().splitlines()[1 + lead].split(" ")
+
+
+def test_initial_value_is_compared(tmp_path: Path) -> None:
+    record = make(tmp_path)
+    fields = header_fields(tmp_path, 3)
+    changed = [*fields[:5], str(int(fields[5]) + 1), *fields[6:]]
+    edit_header(tmp_path, " ".join(fields), " ".join(changed))
+    with pytest.raises(DamagedRecord, match=rf"avr starts with {fields[5]}, the header says {changed[5]}"):
+        ptb.cut(tmp_path, record)
+
+
+def test_checksum_of_zero_says_so(tmp_path: Path) -> None:
+    record = make(tmp_path)
+    fields = header_fields(tmp_path, 3)
+    edit_header(tmp_path, " ".join(fields), " ".join([*fields[:6], "0", *fields[7:]]))
+    with pytest.raises(
+        DamagedRecord, match=r"checksum of avr is \d+, the header says 0; some converters leave"
+    ):
+        ptb.cut(tmp_path, record)
+
+
+def test_name_longer_than_the_system_allows_is_one_line(tmp_path: Path) -> None:
+    make(tmp_path)
+    (tmp_path / "RECORDS").write_text(f"patient001/s0001{'x' * 5000}\n")
+    with pytest.raises(DataError, match="is no record of PTB"):
+        ptb.records(tmp_path)
 
 
 def test_constant_lead_is_damage(tmp_path: Path) -> None:

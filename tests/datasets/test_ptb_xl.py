@@ -1,5 +1,6 @@
 """PTB-XL: the real excerpt against the published reference, its tables and records, sound and damaged."""
 
+import ast
 import csv
 import json
 import random
@@ -10,6 +11,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bench import datasets
 from bench.datasets import ptb_xl
@@ -214,6 +217,18 @@ def test_unreadable_encoding_is_one_line(folder: Path) -> None:
         ptb_xl.records(folder)
 
 
+def test_swapped_numbers_of_record_and_patient_are_refused(folder: Path) -> None:
+    rows = "15709,1,\"{'NORM': 100.0}\",records500/00000/00001_hr"
+    (folder / ptb_xl.TABLE).write_text(f"{HEADER}\n{rows}\n")
+    with pytest.raises(DataError, match="is not within records500 the file of ecg_id 15709"):
+        ptb_xl.records(folder)
+
+
+def test_publishers_copies_are_records_of_the_table() -> None:
+    assert len(ptb_xl.KNOWN_COPIES) == 38
+    assert "00137_hr" in ptb_xl.KNOWN_COPIES
+
+
 def test_record_listed_twice_is_refused(folder: Path) -> None:
     write_table(folder, (7, 1.0, "{'NORM': 100.0}"), (7, 2.0, "{'NORM': 100.0}"))
     with pytest.raises(DataError, match="ecg_id 7 occurs twice"):
@@ -233,6 +248,12 @@ def test_record_listed_twice_is_refused(folder: Path) -> None:
         "{'NORM': 100.0",
         "{'NORM': 100.0, " + "'SR': 0.0, " * 300 + "}",
         "(" * 500,
+        "{" * 1900,
+        "{[]: 100.0}",
+        "{'NORM': " + "1" * 1900 + "}",
+        "{'NORM': 100.0}x",
+        "{'NORM' 100.0}",
+        "x",
     ],
 )
 def test_codes_are_data_and_nothing_else(folder: Path, codes: str) -> None:
@@ -241,13 +262,24 @@ def test_codes_are_data_and_nothing_else(folder: Path, codes: str) -> None:
         ptb_xl.records(folder)
 
 
+@given(
+    st.dictionaries(
+        st.sampled_from(sorted(ptb_xl.CLASS_OF_CODE)),
+        st.integers(0, 200).map(lambda half: half / 2),
+        max_size=6,
+    )
+)
+def test_codes_are_read_as_python_reads_them(codes: dict[str, float]) -> None:
+    assert ptb_xl._parse_codes(str(codes)) == ast.literal_eval(str(codes)) == codes
+
+
 def test_unknown_code_is_named(folder: Path) -> None:
     write_table(folder, (1, 1.0, "{'NORM': 100.0, 'NEW': 0.0}"))
     with pytest.raises(DataError, match=r"line 2: code 'NEW' is not in scp_statements.csv"):
         ptb_xl.records(folder)
 
 
-@pytest.mark.parametrize("patient", ["", "nan", "12.5", "-3", "x", "1e3", "²"])
+@pytest.mark.parametrize("patient", ["9" * 5000, "", "nan", "12.5", "-3", "x", "1e3", "²"])
 def test_patient_that_is_no_number_is_refused(folder: Path, patient: str) -> None:
     (folder / ptb_xl.TABLE).write_text(f"{HEADER}\n1,{patient},{{}},records500/00000/1\n", encoding="utf-8")
     with pytest.raises(DataError, match=r"line 2: patient_id '.*' is not a whole number"):
@@ -255,7 +287,12 @@ def test_patient_that_is_no_number_is_refused(folder: Path, patient: str) -> Non
 
 
 @pytest.mark.parametrize(
-    "path", ["/etc/passwd", "records500/../../x", "records100/00000/1", "records500", ""]
+    "path",
+    [
+        *("/etc/passwd", "records500/../../x", "records100/00000/1", "records500", ""),
+        # Of another record, and of this one in another place.
+        *("records500/00000/00002_hr", "records500/01000/00001_hr", "records500/00000/00001_hr/.", "x\x00y"),
+    ],
 )
 def test_file_outside_of_the_folder_is_refused(folder: Path, path: str) -> None:
     (folder / ptb_xl.TABLE).write_text(f"{HEADER}\n1,1.0,{{}},{path}\n")
@@ -348,7 +385,7 @@ def test_empty_or_binary_header_is_damaged(one_record: Path, content: bytes) -> 
 
 
 def rewrite(folder: Path, change: Callable[[np.ndarray], None]) -> None:
-    """Change the samples and give the header the checksums that go with them."""
+    """Change the samples and give the header the initial values and checksums that go with them."""
     path = folder / RECORD.paths[1]
     samples = np.fromfile(path, dtype="<i2").reshape(5000, 12)
     change(samples)
@@ -357,8 +394,8 @@ def rewrite(folder: Path, change: Callable[[np.ndarray], None]) -> None:
     first, *lines = header.read_text().splitlines()
     sums = samples.sum(axis=0, dtype=np.int64) % 65536
     fields = [line.split(" ") for line in lines]
-    for field, value in zip(fields, sums, strict=True):
-        field[6] = str(value)
+    for field, initial, value in zip(fields, samples[0], sums, strict=True):
+        field[5], field[6] = str(initial), str(value)
     header.write_text("\n".join([first, *(" ".join(field) for field in fields)]) + "\n")
 
 

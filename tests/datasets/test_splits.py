@@ -218,3 +218,14 @@ def test_stratified_uses_every_subject_once(labels: list[int], seed: int) -> Non
     subjects = [subject(f"s{i}", label) for i, label in enumerate(labels)]
     split = make_split("ptb-xl", subjects, "stratified", seed)
     assert sorted(split.train + split.validation + split.test) == sorted(one.name for one in subjects)
+
+
+@pytest.mark.parametrize("how", ["published", "stratified", "fold 1/3"])
+def test_own_windows_of_one_class_cannot_be_split(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(_TABLE, "mine", DatasetEntry("mine", "", folder=Path("mine")))
+    alike = [subject(str(i), 1) for i in range(9)]
+    with pytest.raises(
+        DataError, match="mine: all windows are of one class, so that every model would score 100"
+    ):
+        make_split("mine", alike, how)
+    assert make_split("mine", [*alike, *(subject(f"x{i}", 0) for i in range(9))], how).test

@@ -11,9 +11,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from bench.errors import DataError, ModelError
-from bench.estimators import fit as module
+from bench.estimators import fit_estimator as module
 from bench.estimators.dummy import Dummy
-from bench.estimators.fit import fit_estimator, seeded, windows_of
+from bench.estimators.fit_estimator import fit_estimator, seeded, windows_of
 from bench.estimators.linear import Linear
 from bench.train.scores import macro_f1
 from tests.train.cohort import make_part

@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 
 from bench.errors import ModelError, UsageError
 from bench.estimators import contract, identity, registry
-from bench.estimators.fit import seeded
+from bench.estimators.fit_estimator import seeded
 
 # Written like a class of aeon: no scikit-learn in it, tags of its own that scikit-learn's are made from.
 STUB = '''

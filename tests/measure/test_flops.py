@@ -23,7 +23,7 @@ from bench.models.layers.embedding import TokenEmbedding
 from bench.models.layers.encoder import FeedForward
 from bench.models.layers.granularity import AllChannelPatches, GranularityAttention
 from bench.models.layers.head import ChannelHead, TokenHead
-from bench.models.layers.mamba import Mamba, MambaSettings
+from bench.models.layers.mamba_block import Mamba, MambaSettings
 from bench.models.layers.patching import PatchEmbedding
 from bench.models.medmamba import AttentivePooling, ChannelMixing, Fusion, GatedFeedForward, Head
 from bench.models.nonformer import DestationaryAttention, Projector
@@ -298,6 +298,14 @@ def test_whole_medmamba() -> None:
     tokens = sum(256 // stride for stride in (5, 10, 25))
     counted = count_flops(lambda: models.build("medmamba", channels, 256, 3), 256, channels)
     assert counted == Flops(products=expected, transforms=0, scans=4 * scan_flops(tokens, 2, inner, states))
+
+
+def test_whole_bilstm() -> None:
+    """Counted by hand: at each step four gates of the input and of the state, in two orders and two layers."""
+    n_times, width = 24, 256
+    gates = 2 * n_times * 4 * width * ((9 + width) + (2 * width + width)) * 2
+    head = 2 * (6 * width) * 128 + 2 * 128 * 3
+    assert count_flops(lambda: models.build("bilstm", 9, n_times, 3), n_times, 9) == Flops(gates + head, 0, 0)
 
 
 @pytest.mark.parametrize("model", registry.names())

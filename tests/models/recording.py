@@ -9,6 +9,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from bench.dropout import Dropped, drop
+from bench.dropout.dropped import LEVELS
+from bench.models.layers import attention, dropout
+
 
 def series(*shape: int, dtype: torch.dtype = torch.float32, seed: int = 0) -> Tensor:
     """Return a normal random tensor, always the same for one shape and seed."""
@@ -18,28 +22,31 @@ def series(*shape: int, dtype: torch.dtype = torch.float32, seed: int = 0) -> Te
 def dropout_shapes(monkeypatch: pytest.MonkeyPatch, model: nn.Module, x: Tensor) -> list[tuple[int, ...]]:
     """Train on ``x`` once and return the shapes that were dropped from, in order, fused attention left out."""
     shapes: list[tuple[int, ...]] = []
-    dropout = F.dropout
 
-    def record(given: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-        if p > 0 and training:
-            shapes.append(tuple(given.shape))
-        return dropout(given, p, training, inplace)
+    def record(given: Tensor, dropped: Dropped) -> Tensor:
+        shapes.append(tuple(given.shape))
+        return drop(given, dropped)
 
-    monkeypatch.setattr(F, "dropout", record)
+    monkeypatch.setattr(dropout, "drop", record)
     model.train()(x)
     return shapes
 
 
 def attention_dropout(monkeypatch: pytest.MonkeyPatch, model: nn.Module, x: Tensor) -> list[float]:
-    """Run ``model`` in its present mode and return the dropout rate of each call of fused attention."""
+    """Run ``model`` in its present mode and return the dropout rate of each call of fused attention, to four digits."""
     rates: list[float] = []
-    attention = F.scaled_dot_product_attention
+    torchs, ours = F.scaled_dot_product_attention, attention.attention
 
-    def record(*args: Any, dropout_p: float = 0.0, **kwargs: Any) -> Tensor:
+    def record_torchs(*args: Any, dropout_p: float = 0.0, **kwargs: Any) -> Tensor:
         rates.append(dropout_p)
-        return attention(*args, dropout_p=dropout_p, **kwargs)
+        return torchs(*args, dropout_p=dropout_p, **kwargs)
 
-    monkeypatch.setattr(F, "scaled_dot_product_attention", record)
+    def record_ours(*args: Any, dropped: Dropped, **kwargs: Any) -> Tensor:
+        rates.append(round(dropped.threshold / LEVELS, 4))
+        return ours(*args, dropped=dropped, **kwargs)
+
+    monkeypatch.setattr(F, "scaled_dot_product_attention", record_torchs)
+    monkeypatch.setattr(attention, "attention", record_ours)
     model(x)
     return rates
 

@@ -73,7 +73,7 @@ def test_all_four_branches_are_dropped() -> None:
 
 
 @pytest.mark.parametrize("settings", [{"n_layers": 0}, {"factor": 0}], ids=str)
-def test_nothing_to_attend_with_is_refused(settings: dict[str, int]) -> None:
+def test_nothing_to_attend_with_is_refused(settings: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match="n_layers and factor must be at least 1"):
         Crossformer(n_channels=3, n_times=30, n_classes=2, **settings)
 

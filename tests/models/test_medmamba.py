@@ -12,8 +12,8 @@ from torch import Tensor
 
 import bench.models
 from bench.errors import UsageError
-from bench.models.layers import mamba
-from bench.models.layers.mamba import Mamba, MambaSettings
+from bench.models.layers import mamba_block as mamba
+from bench.models.layers.mamba_block import Mamba, MambaSettings
 from bench.models.medmamba import Block, DropAlong, MedMamba
 from bench.scan import ScanInputs, selective_scan
 from tests.models.golden import (

@@ -1,12 +1,18 @@
 """Loading the published code's state dicts: complete, strict, and for every model."""
 
+from collections.abc import Callable
+from pathlib import Path
+from typing import cast
+
 import pytest
 import torch
-from torch import Tensor
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+from torch.optim.swa_utils import AveragedModel
 
 import bench.models
 from bench.errors import ModelError, UsageError
-from bench.models.reference import ReferenceNames, translate
+from bench.models.reference_weights import ReferenceNames, translate, unwrapped
 from tests.models.golden import build_from, load_fixture, settings_of
 
 # Each fixture with the registered name it belongs to.
@@ -31,8 +37,9 @@ FIXTURES = {
 EACH = pytest.mark.parametrize(("fixture", "name"), FIXTURES.items())
 
 
-def test_every_registered_model_has_a_fixture() -> None:
-    assert set(FIXTURES.values()) == set(bench.models.names())
+def test_every_model_of_the_papers_tables_has_a_fixture() -> None:
+    groups = {name: bench.models.entry(name).group for name in bench.models.names()}
+    assert set(FIXTURES.values()) == {name for name, group in groups.items() if group in ("paper", "variant")}
 
 
 def used_tensors(fixture: str) -> list[str]:
@@ -133,6 +140,79 @@ def test_shared_copies_that_differ_are_refused() -> None:
     names = ReferenceNames(renames={r"layers\.\d+\.shared": "shared"})
     with pytest.raises(ModelError, match=r"'layers.1.shared' should equal its shared copies"):
         translate({"layers.0.shared": torch.zeros(2), "layers.1.shared": torch.ones(2)}, names)
+
+
+class Small(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.norm = nn.Linear(2, 2), nn.BatchNorm1d(2)
+
+
+def compiled(model: nn.Module) -> nn.Module:
+    return cast("nn.Module", torch.compile(model, backend="eager"))
+
+
+def parallel(model: nn.Module) -> nn.Module:
+    return nn.DataParallel(model)
+
+
+WRAPPINGS = {
+    "alone": (),
+    "parallel": (parallel,),
+    "averaged": (AveragedModel,),
+    "compiled": (compiled,),
+    "averaged parallel": (parallel, AveragedModel),
+    "parallel averaged": (AveragedModel, parallel),
+    "averaged twice": (AveragedModel, AveragedModel),
+    "compiled averaged parallel": (parallel, AveragedModel, compiled),
+    "parallel compiled averaged": (AveragedModel, compiled, parallel),
+}
+
+
+@pytest.mark.parametrize("wrappers", WRAPPINGS.values(), ids=WRAPPINGS.keys())
+def test_wrapped_checkpoints_have_the_models_own_names(
+    wrappers: tuple[Callable[[nn.Module], nn.Module], ...],
+) -> None:
+    model = Small()
+    expected = {name: tensor.clone() for name, tensor in model.state_dict().items()}
+    wrapped: nn.Module = model
+    for wrap in wrappers:
+        wrapped = wrap(wrapped)
+    found = unwrapped(wrapped.state_dict())
+    assert found.keys() == expected.keys()
+    assert all(torch.equal(found[name], tensor) for name, tensor in expected.items())
+
+
+def test_compiled_parts_of_a_model_have_its_names() -> None:
+    model = Small()
+    expected = set(model.state_dict())
+    model.first = cast("nn.Linear", compiled(model.first))
+    assert any("_orig_mod" in name for name in model.state_dict())
+    assert set(unwrapped(model.state_dict())) == expected
+
+
+def test_names_that_fall_together_are_refused() -> None:
+    with pytest.raises(ModelError, match=r"two tensors have one name but for '_orig_mod\.'"):
+        unwrapped({"a": torch.zeros(1), "_orig_mod.a": torch.ones(1)})
+
+
+def test_nothing_but_a_count_is_nothing() -> None:
+    assert unwrapped({"n_averaged": torch.tensor(3)}) == {}
+
+
+@pytest.mark.parametrize("form", [".pth", ".safetensors"])
+def test_averaged_checkpoint_of_the_published_scripts_loads(form: str, tmp_path: Path) -> None:
+    """The published code saves ``swa_model.state_dict()``: names with ``module.``, and a count beside them."""
+    weights = {f"module.{name}": tensor for name, tensor in transformer_weights().items()}
+    weights["n_averaged"] = torch.tensor(7)
+    path = tmp_path / f"checkpoint{form}"
+    torch.save(weights, path) if form == ".pth" else save_file(weights, path)
+    model = build_from(load_fixture("transformer"))
+    read = torch.load(path, weights_only=True) if form == ".pth" else load_file(path)
+    bench.models.load_reference_weights(model, read)
+    ours = build_from(load_fixture("transformer"))
+    bench.models.load_reference_weights(ours, transformer_weights())
+    assert all(torch.equal(model.state_dict()[name], tensor) for name, tensor in ours.state_dict().items())
 
 
 def test_parts_are_joined_in_their_order() -> None:

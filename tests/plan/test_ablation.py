@@ -2,7 +2,7 @@
 
 import pytest
 
-from bench.plan.ablation import VARIANTS
+from bench.plan.ablation_variants import VARIANTS
 from bench.plan.request import make_request
 
 

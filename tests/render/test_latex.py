@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.render.files import write_tables
+from bench.render.export import write_tables
 from bench.render.latex import ROWS_A_PAGE, document, latex_escape, pages, split_rows, to_latex
 from bench.render.table import Block, Cell, Row, Table
 from bench.report.contents import read_contents

@@ -11,7 +11,7 @@ from bench.render.formats import to_markdown
 from bench.render.table import Cell, Row
 from bench.report.figures.ablation_bars import ablation_bars
 from bench.report.figures.ablation_dots import ablation_figure
-from bench.report.judges.ablation import AblationJudge
+from bench.report.judges.ablation_claims import AblationJudge
 from bench.report.tables.ablation_table import ablation_table
 from bench.results.record import Record
 from bench.results.store import read_all

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bench.cli.grid import split_request
+from bench.cli.over_grid import split_request
 from bench.cli.run import command as run_command
 from bench.models import registry
 from bench.report.commands import changed_settings, command_of, commands

@@ -8,7 +8,7 @@ import pytest
 from bench.analyses import store
 from bench.analyses.efficiency.record import ANALYSIS
 from bench.report.contents import read_contents
-from bench.report.provenance import facts
+from bench.report.evidence import facts
 from tests.analyses.efficiency.efficiency_records import make_session
 from tests.report.grids import ABLATIONS, Grid, write_grid
 

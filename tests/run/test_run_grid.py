@@ -14,8 +14,9 @@ from bench.plan.grid import PlannedCell, plan
 from bench.plan.planned import read_planned, write_planned
 from bench.plan.request import make_request
 from bench.results.store import CellFolder, read_all
+from bench.run.leftovers import planned_by_others, sweep_old
 from bench.run.resources import Resources
-from bench.run.run_grid import _planned_by_others, execute, sweep_old
+from bench.run.run_grid import execute
 from tests.run.conftest import OWN
 
 SMALL = ("epochs=1", "warmup_epochs=0", "batch_size=8", "d_model=8", "n_layers=1")
@@ -40,9 +41,9 @@ def test_what_another_run_is_doing_stays_in_the_list_of_planned_cells(data: Path
     folder = CellFolder.of(tmp_path, name.cell, name.key)
     folder.path.mkdir(parents=True)
     with FileLock(folder.lock):
-        write_planned(tmp_path, second, beside=_planned_by_others(tmp_path))
+        write_planned(tmp_path, second, beside=planned_by_others(tmp_path))
     assert [name.cell.model for name in read_planned(tmp_path)] == ["own_models.Good", "own_models.Raises"]
-    write_planned(tmp_path, second, beside=_planned_by_others(tmp_path))
+    write_planned(tmp_path, second, beside=planned_by_others(tmp_path))
     assert [name.cell.model for name in read_planned(tmp_path)] == ["own_models.Raises"]
 
 

@@ -10,8 +10,8 @@ import pytest
 import torch
 from torch import Tensor
 
+from bench.native import build
 from bench.scan import ScanInputs, selective_scan
-from bench.scan.native import build
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 
@@ -19,7 +19,7 @@ GOLDEN = Path(__file__).parent.parent / "golden"
 def has_compiler() -> bool:
     """Tell whether this machine has a C compiler, without compiling anything."""
     try:
-        build._compiler()
+        build.find_compiler()
     except build.BuildError:
         return False
     return True

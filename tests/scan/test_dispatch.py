@@ -8,20 +8,15 @@ import pytest
 import torch
 
 from bench.errors import ModelError, UsageError
-from bench.scan import BACKENDS, available_backends, choose_backend, dispatch, selective_scan
+from bench.scan import BACKENDS, available_backends, choose_backend, selective_scan
+from bench.scan.dispatch import CHOICE
 from tests.scan.cases import random_inputs
 
-
-@pytest.fixture(autouse=True)
-def forgotten_choices(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Choose anew in each test, and leave no choice behind."""
-    monkeypatch.delenv(dispatch.VARIABLE, raising=False)
-    monkeypatch.setattr(dispatch, "_fastest", dispatch.cache(dispatch._fastest.__wrapped__))
-    monkeypatch.setattr(dispatch, "_obstacle", dispatch.cache(dispatch._obstacle.__wrapped__))
+pytestmark = pytest.mark.usefixtures("forgotten_choices")
 
 
 def without(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dispatch, "_obstacle", lambda backend, _: "it is broken" if backend == name else None)
+    monkeypatch.setattr(CHOICE, "obstacle", lambda backend, _: "it is broken" if backend == name else None)
 
 
 @pytest.mark.parametrize("name", ["reference", "torch"])
@@ -42,7 +37,7 @@ def test_auto_falls_back_to_torch_and_says_so_once(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     without("native", monkeypatch)
-    with caplog.at_level(logging.WARNING, "bench.scan"):
+    with caplog.at_level(logging.WARNING, "bench.backends"):
         assert [choose_backend("auto", "cpu") for _ in range(3)] == ["torch"] * 3
     assert [record.message for record in caplog.records] == [
         "scan: native is not available on cpu (it is broken); using the slower torch backend"

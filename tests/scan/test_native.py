@@ -13,8 +13,11 @@ import pytest
 import torch
 
 from bench.errors import ModelError
+from bench.native import build, threads
+from bench.native.library import ISA_NAMES
 from bench.scan import ScanInputs, selective_scan
-from bench.scan.native import backend, build, library, threads
+from bench.scan.native import backend, library
+from bench.scan.native.build import KERNEL
 from tests.scan.cases import TOLERANCE, assert_close, needs_compiler, random_inputs, run
 
 pytestmark = needs_compiler
@@ -54,14 +57,14 @@ def test_with_a_compiler_nothing_is_in_the_way() -> None:
 
 @pytest.fixture
 def isa(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    position = library.ISA_NAMES.index(request.param)
-    if position > library.library().scan_best_isa():
+    position = ISA_NAMES.index(request.param)
+    if position > library.library().best_isa():
         pytest.skip(f"this machine has no {request.param}")
     monkeypatch.setattr(library, "best_isa", lambda: position)
     return request.param
 
 
-@pytest.mark.parametrize("isa", library.ISA_NAMES, indirect=True)
+@pytest.mark.parametrize("isa", ISA_NAMES, indirect=True)
 @pytest.mark.parametrize("shape", [{}, {"n_times": 70, "dim": 37, "d_state": 5}])
 def test_every_instruction_set_agrees(isa: str, shape: dict[str, Any]) -> None:
     inputs = random_inputs(**shape)
@@ -69,7 +72,7 @@ def test_every_instruction_set_agrees(isa: str, shape: dict[str, Any]) -> None:
     assert_close(run(inputs, "native"), exact, TOLERANCE[torch.float32])
 
 
-@pytest.mark.parametrize("isa", library.ISA_NAMES, indirect=True)
+@pytest.mark.parametrize("isa", ISA_NAMES, indirect=True)
 def test_every_instruction_set_passes_nan_and_infinity(isa: str) -> None:
     inputs = random_inputs(batch=4)
     inputs.delta[0, 3, 0, 0], inputs.delta[1, 3, 1, 1] = float("nan"), float("inf")
@@ -140,16 +143,17 @@ def test_no_range_is_left_running_when_another_fails(monkeypatch: pytest.MonkeyP
 @pytest.mark.slow
 def test_stays_inside_its_memory(tmp_path: Path) -> None:
     sanitizer = subprocess.run(
-        [build._compiler(), "-print-file-name=libasan.so"], capture_output=True, text=True, check=True
+        [build.find_compiler(), "-print-file-name=libasan.so"], capture_output=True, text=True, check=True
     ).stdout.strip()
     if not Path(sanitizer).is_absolute():
         pytest.skip("this compiler has no address sanitizer")
     code = """
-        from bench.scan.native import build, library
+        from bench.native import build
+        from bench.scan.native import library
         build.FLAGS += ("-O1", "-Wall", "-Wextra", "-Werror")  # at -O3 sanitizers compile for minutes
         build.FLAGS += ("-fsanitize=address,undefined", "-fno-sanitize-recover=undefined")
         from tests.scan.cases import random_inputs, run
-        for isa in range(library.library().scan_best_isa() + 1):
+        for isa in range(library.library().best_isa() + 1):
             library.best_isa = lambda: isa
             for shape in ({"batch": 5, "n_times": 67, "dim": 37, "d_state": 5}, {"n_times": 1}, {"dim": 1}):
                 run(random_inputs(**shape), "native")
@@ -160,10 +164,11 @@ def test_stays_inside_its_memory(tmp_path: Path) -> None:
     assert finish(process)[0] == "clean"
 
 
-def test_limits_are_the_callers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(build, "FLAGS", tuple(flag for flag in build.FLAGS if "MAX_CHUNK" not in flag))
+@pytest.mark.usefixtures("cache")
+def test_limits_are_the_callers() -> None:
+    limits = {name: limit for name, limit in KERNEL.limits.items() if name != "MAX_CHUNK"}
     with pytest.raises(build.BuildError, match="give MAX_STATE, MAX_CHUNK and PADDED_LANES"):
-        build.library_path()
+        build.library_path(KERNEL._replace(limits=limits))
 
 
 def test_runs_in_a_fork_after_use() -> None:
@@ -184,23 +189,24 @@ def test_runs_in_a_fork_after_use() -> None:
 
 
 def test_is_built_once_and_found_again(cache: Path) -> None:
-    built = build.library_path()
+    built = build.library_path(KERNEL)
     stamp = built.stat().st_mtime_ns
     assert built.parent == cache / "native"
-    assert build.library_path() == built
+    assert build.library_path(KERNEL) == built
     assert built.stat().st_mtime_ns == stamp
 
 
 def test_key_is_made_of_flags_source_and_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    compiler = build._compiler()
+    compiler = build.find_compiler()
     other_compiler = tmp_path / "cc"
     other_compiler.symlink_to(compiler)
-    keys = {build._key(compiler), build._key(str(other_compiler))}
+    keys = {build.key(KERNEL, compiler), build.key(KERNEL, str(other_compiler))}
     monkeypatch.setattr(build, "FLAGS", (*build.FLAGS, "-DOTHER"))
-    keys.add(build._key(compiler))
-    monkeypatch.setattr(build, "SOURCES", build.SOURCES[:1])
-    keys.add(build._key(compiler))
-    assert len(keys) == 4
+    keys.add(build.key(KERNEL, compiler))
+    keys.add(build.key(KERNEL._replace(sources=KERNEL.sources[:1]), compiler))
+    monkeypatch.setattr(build, "HEADERS", build.HEADERS[:1])
+    keys.add(build.key(KERNEL, compiler))
+    assert len(keys) == 5
 
 
 def test_two_processes_build_at_once(cache: Path) -> None:
@@ -239,7 +245,7 @@ def test_failing_compiler_is_quoted(cache: Path, tmp_path: Path, monkeypatch: py
     compiler.chmod(0o755)
     monkeypatch.setenv("CC", str(compiler))
     with pytest.raises(build.BuildError, match=r"broken-cc failed with status 1: internal error 42"):
-        build.library_path()
+        build.library_path(KERNEL)
     assert list((cache / "native").iterdir()) == []
 
 
@@ -249,19 +255,19 @@ def test_a_compiler_that_is_no_program_is_named(tmp_path: Path, monkeypatch: pyt
     compiler.chmod(0o755)
     monkeypatch.setenv("CC", str(compiler))
     with pytest.raises(build.BuildError, match=r"cc cannot be run \(Exec format error\); set CC"):
-        build.library_path()
+        build.library_path(KERNEL)
 
 
 def test_missing_compiler_of_the_user_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CC", "no-such-compiler")
     with pytest.raises(build.BuildError, match=r"no-such-compiler not found; install one or set CC"):
-        build.library_path()
+        build.library_path(KERNEL)
 
 
 def test_unwritable_cache_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BENCH_CACHE", "/proc/self/nowhere")
     with pytest.raises(build.BuildError, match=r"/proc/self/nowhere/native.*BENCH_CACHE"):
-        build.library_path()
+        build.library_path(KERNEL)
 
 
 def test_full_cache_leaves_nothing_behind(cache: Path) -> None:
@@ -274,7 +280,7 @@ def test_full_cache_leaves_nothing_behind(cache: Path) -> None:
 
 
 def test_damaged_kernel_is_named(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    damaged = cache / "native" / f"scan-{build._key(build._compiler())}.so"
+    damaged = cache / "native" / f"scan-{build.key(KERNEL, build.find_compiler())}.so"
     damaged.parent.mkdir()
     damaged.write_bytes(b"not a library")
     monkeypatch.setattr(library, "library", library.cache(library.library.__wrapped__))

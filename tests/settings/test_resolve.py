@@ -8,6 +8,7 @@ from bench.errors import UsageError
 from bench.models import registry
 from bench.settings import preset, preset_names, recipe_names, resolve
 from bench.settings.resolve import check_assignments, parse_assignments
+from bench.settings.tables import recipe
 from tests.plan.test_cell import make_cell
 
 
@@ -62,6 +63,30 @@ def test_equal_terms_have_no_augmentation() -> None:
     settings = settle("medformer", recipe="medmamba")
     assert settings.hyperparameters["augmentations"] == ["none"]
     assert "no augmentation" in settings.origins["augmentations"]
+
+
+BASELINES = [name for name in registry.names() if registry.entry(name).group == "beyond"]
+
+
+@pytest.mark.parametrize("name", BASELINES)
+def test_published_says_why_a_baseline_follows_its_protocol(name: str) -> None:
+    settings = settle(name)
+    ours = "equal terms" in settings.origins["learning_rate"]
+    assert ours == (name not in ("xresnet1d101", "bilstm"))
+    assert settings.training == settle(name, recipe="medmamba" if ours else "ecg-benchmark").training
+
+
+def test_reasons_are_of_models_that_follow_a_recipe() -> None:
+    published = recipe("published")
+    assert set(published.because) == set(BASELINES)
+    assert set(published.because) <= set(published.follows)
+
+
+def test_the_ecg_benchmarks_protocol() -> None:
+    convolution, recurrent = settle("xresnet1d101").training, settle("bilstm").training
+    assert (convolution.learning_rate, convolution.batch_size, convolution.epochs) == (1e-2, 128, 50)
+    assert (recurrent.learning_rate, recurrent.clip_norm) == (1e-3, 0.25)
+    assert "ours" in settle("xresnet1d101", "adftd").origins["batch_size"]
 
 
 def test_the_user_wins_and_is_named() -> None:
@@ -145,7 +170,7 @@ def test_the_scan_is_a_setting_outside_the_hyperparameters() -> None:
     settings = settle("medmamba", scan="torch")
     assert settings.execution == {"scan": "torch"}
     assert "scan" not in settings.hyperparameters
-    assert settle("transformer", scan="torch").execution == {}
+    assert settle("transformer", scan="torch").execution == {"attention": "auto"}
     check_assignments({"scan": "torch"}, ["transformer", "medmamba"])
     assert make_cell("medmamba", scan="torch").key == make_cell("medmamba").key
 

@@ -17,7 +17,7 @@ def test_values_are_words_of_the_command_line() -> None:
     assert rows["patience"] == "whole number | none >= 1"
     assert rows["normalisation"] == "window | channel | none"
     assert rows["label_smoothing"] == "number >= 0, < 1"
-    assert rows["scan"] == "auto | reference | torch | native | mamba-ssm"
+    assert rows["scan"] == "auto | reference | torch | native | mamba-ssm | hub | triton"
 
 
 def test_what_a_variant_fixes_is_no_setting_of_it() -> None:

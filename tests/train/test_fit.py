@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
+from torch.overrides import TorchFunctionMode
 
 from bench.errors import DataError
 from bench.train.evaluate import predict
@@ -227,3 +228,50 @@ def test_weight_averaging_keeps_the_mean_of_all_epochs() -> None:
     assert fit.averaged is not None
     mean = torch.stack([state["head.projection.weight"] for state in seen]).mean(0)
     torch.testing.assert_close(fit.averaged.module.state_dict()["head.projection.weight"], mean)
+
+
+class Waits(TorchFunctionMode):
+    """Count what makes Python wait for a tensor's numbers, but for the optimiser's counters, which stay on the CPU."""
+
+    def __init__(self, fit: Fit) -> None:
+        super().__init__()
+        self.fit, self.count = fit, 0
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        counters = {id(state.get("step")) for state in self.fit.optimiser.state.values()}
+        if getattr(func, "__name__", "") in FETCHING and id(args[0]) not in counters:
+            self.count += 1
+        return func(*args, **(kwargs or {}))
+
+
+FETCHING = {
+    "item",
+    "tolist",
+    "numpy",
+    "cpu",
+    "__bool__",
+    "__float__",
+    "__int__",
+    "__index__",
+    "nonzero",
+    "equal",
+}
+
+
+@pytest.mark.parametrize("micro_batch_size", [None, 2])
+def test_a_step_waits_for_its_numbers_once(micro_batch_size: int | None) -> None:
+    recipe = training(batch_size=8, micro_batch_size=micro_batch_size)
+    fit = Fit(make_model(), make_part("abc", 0), make_part("de", 1), recipe, seed=41)
+    with Waits(fit) as waits:
+        fit._train_one_epoch()
+    n_steps = 3
+    assert waits.count <= n_steps + 1  # one each, and the order of the windows
+
+
+def test_micro_batches_add_up_to_the_loss() -> None:
+    losses = []
+    for size in (None, 4):
+        recipe = training(batch_size=8, micro_batch_size=size, epochs=1)
+        fit = Fit(make_model(dropout=0.0), make_part("abc", 0), make_part("de", 1), recipe, seed=41)
+        losses.append(fit.run_epoch().train_loss)
+    assert losses[0] == pytest.approx(losses[1], rel=1e-5)

@@ -1,7 +1,8 @@
 """How centralized multichannel signals are: the spectral and the dynamic index, under every reading of the paper.
 
 Source: MedMamba paper, section "Centralization Analysis of Medical Time Series". It does not say whether the indices
-are of windows or of recordings, nor of which scaling; and it speaks of an autoregression, but prints a product.
+are computed on windows or on recordings, nor with which scaling; its text names an autoregression, its formula is
+a product.
 """
 
 from collections.abc import Iterator, Mapping
@@ -49,7 +50,7 @@ _RANK_TOLERANCE = 1e-8
 
 
 def run(context: Context, options: Options) -> None:
-    """Measure every dataset asked for; of ``all`` those that are not there are named.
+    """Measure every dataset asked for; datasets of ``all`` that are absent are skipped and named.
 
     Raises
     ------
@@ -92,7 +93,7 @@ def spectral_centralization(unit: Moments) -> Floats:
     least 1 / n_channels.
     """
     zero_mean = centred(unit)
-    # A channel that does not vary has no variance, whatever rounding leaves of it.
+    # Rounding leaves a constant channel a tiny variance: it counts as zero.
     varies = ~unit.is_constant
     covariance = zero_mean.second * varies[:, :, None] * varies[:, None, :]
     covariance /= (unit.n_times - 1)[:, None, None]
@@ -146,7 +147,7 @@ def measure(signals: Signals, rng: np.random.Generator) -> tuple[Measure, ...]:
         slice(start, start + WINDOWS_AT_ONCE) for start in range(0, len(signals.windows), WINDOWS_AT_ONCE)
     ]
     recordings = [pooled(moments(signals.windows[rows]), of_recording[rows]) for rows in parts]
-    # The windows' moments, of which there may be gigabytes, are made again instead of kept.
+    # The windows' moments may take gigabytes, so they are computed again instead of kept.
     whole = pooled(joined(recordings), np.concatenate([np.unique(of_recording[rows]) for rows in parts]))
     assert len(whole.n_times) == len(names)
     of_windows: dict[Choice, list[Floats]] = {}
@@ -164,7 +165,7 @@ def measure(signals: Signals, rng: np.random.Generator) -> tuple[Measure, ...]:
         *(_summary(choice, np.concatenate(of), signals.block, rng) for choice, of in of_windows.items()),
         *(_summary(choice, of, signals.block[first], rng) for choice, of in of_whole),
     ]
-    return tuple(one for one in found if one is not None)
+    return tuple(summary for summary in found if summary is not None)
 
 
 def run_dataset(name: str, root: Path, seed: int) -> CentralizationRecord:
@@ -254,14 +255,14 @@ def run_weather(root: Path, seed: int, n_times: int) -> CentralizationRecord:
 
 
 def _indices(unit: Unit, scalings: Mapping[Scaling, Moments]) -> Iterator[tuple[Choice, Floats]]:
-    for scaling, one in scalings.items():
+    for scaling, units in scalings.items():
         choice = Choice(index="sci", unit=unit, scaling=scaling, reading="as printed")
-        yield choice, spectral_centralization(one)
-    for scaling, one in scalings.items():
+        yield choice, spectral_centralization(units)
+    for scaling, units in scalings.items():
         # Standardising over the unit itself removes the mean already.
         has_mean = scaling != "standardised"
-        zero_mean = centred(one) if has_mean else one
-        transitions: dict[Reading, Floats] = {"as printed": printed_transition(one)}
+        zero_mean = centred(units) if has_mean else units
+        transitions: dict[Reading, Floats] = {"as printed": printed_transition(units)}
         if has_mean:
             transitions["mean removed"] = printed_transition(zero_mean)
         transitions["least squares"] = fitted_transition(zero_mean)

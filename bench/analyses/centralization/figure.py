@@ -1,4 +1,4 @@
-"""Published against measured centralization: a line a dataset, a mark a reading of the paper."""
+"""Published against measured centralization: one line per dataset, one mark per reading of the paper."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -26,7 +26,7 @@ MARKERS = {"window": "o", "recording": "s"}
 
 def centralization_figure(records: Sequence[CentralizationRecord], caption: str) -> Figure | None:
     """Return the figure of records; datasets of one channel are left out, and None where there are no others."""
-    shown = [one for one in records if one.n_channels > 1]
+    shown = [record for record in records if record.n_channels > 1]
     if not shown:
         return None
     return Figure(
@@ -61,7 +61,7 @@ def draw(records: Sequence[CentralizationRecord]) -> "matplotlib.figure.Figure":
 
 
 def _draw_index(axes: "Axes", records: Sequence[CentralizationRecord], index: Index, title: str) -> None:
-    printed = {one.dataset: getattr(one, index) for one in published.centralization()}
+    printed = {row.dataset: getattr(row, index) for row in published.centralization()}
     every = list(
         dict.fromkeys(
             measure.choice for r in records for measure in r.measures if measure.choice.index == index
@@ -96,11 +96,11 @@ def _set_log_axis(axes: "Axes") -> None:
     axes.set_xscale("log")
     style.label_log_axis(axes.xaxis)
     low, high = axes.get_xlim()
-    axes.set_xticks([one for one in _TICKS if low <= one <= high], minor=False)
+    axes.set_xticks([tick for tick in _TICKS if low <= tick <= high], minor=False)
 
 
 def _look(choice: Choice) -> dict[str, Any]:
-    """Return the mark: form tells the unit, filling the scaling, colour the reading."""
+    """Return the mark of a choice: its form shows the unit, its filling the scaling, its colour the reading."""
     colour = COLOURS[choice.reading]
     look = {"marker": MARKERS[choice.unit], "color": colour, "markersize": 4.5}
     return (

@@ -24,7 +24,7 @@ def judges(records: Sequence[CentralizationRecord], _suite: Suite | None) -> dic
 
 
 class CentralizationJudge:
-    """Rules on indices of single datasets and on whether medical signals are more centralized; by whole data only."""
+    """Judges indices of single datasets, and whether medical signals are more centralized; only whole data decide."""
 
     def __init__(self, records: Sequence[CentralizationRecord]) -> None:
         self.records = {record.dataset: record for record in records}
@@ -42,7 +42,7 @@ class CentralizationJudge:
         found = [measure for measure in record.measures if measure.choice.index == index] if record else []
         if record is None or not found:
             return None
-        nearest = min(found, key=lambda one: abs(one.mean - value))
+        nearest = min(found, key=lambda candidate: abs(candidate.mean - value))
         off = abs(nearest.mean - value)
         evidence = (
             f"nearest of {len(found)} readings: {nearest.mean:.3f} ({nearest.choice.label}), stated {value:.2f}; "
@@ -52,8 +52,8 @@ class CentralizationJudge:
         return unless_void(Ruling(by_distance(off, HALF_DIGIT, CLOSE), evidence), void)
 
     def _by_one_reading(self, index: Index) -> str:
-        """Say how many printed cells of an index the reading that fits most gives: each cell alone may take another."""
-        printed = {one.dataset: getattr(one, index) for one in published.centralization()}
+        """Describe how many printed values of an index the best single reading gives."""
+        printed = {row.dataset: getattr(row, index) for row in published.centralization()}
         given: Counter[str] = Counter()
         for name in printed.keys() & self.records.keys():
             for measure in self.records[name].measures:
@@ -65,11 +65,11 @@ class CentralizationJudge:
         )
 
     def _comparison(self, reference: str, ours: _Number, others: _Number) -> Ruling | None:
-        """Hold that every medical dataset is above the reference in both indices, each under some reading.
+        """Test whether every medical dataset is above the reference in both indices, each under some reading.
 
-        ``ours`` and ``others`` say by which number of the medical datasets and of the reference.
+        ``ours`` and ``others`` name the compared number of the medical datasets and of the reference.
         """
-        medical = [one.dataset for one in published.centralization() if one.domain == "medical"]
+        medical = [row.dataset for row in published.centralization() if row.domain == "medical"]
         if reference not in self.records or not set(medical) & self.records.keys():
             return None
         holding, n_readings = [], 0
@@ -93,7 +93,7 @@ class CentralizationJudge:
         evidence = f"{what} above {reference} under {len(holding)} of {n_readings} readings"
         used = [self.records[name] for name in (*medical, reference) if name in self.records]
         missing = [name for name in medical if name not in self.records]
-        part = [f"{one.dataset} is {one.kind}" for one in used if one.kind != "whole"]
+        part = [f"{record.dataset} is {record.kind}" for record in used if record.kind != "whole"]
         part += [f"{name} was not analysed" for name in missing]
         both = {choice.index for choice in holding} == {"sci", "dic"}
         return unless_void(comparison_ruling(both, evidence), ", ".join(part))

@@ -1,6 +1,6 @@
-"""First and second moments of windows, at equal times and one step apart; those of a recording are their sums.
+"""First and second moments of windows, at equal times and one step apart; a recording's moments are their sums.
 
-No pair of steps reaches across two windows, so that gaps, overlaps and padding between windows invent no dynamics.
+No pair of steps spans two windows, so that gaps, overlaps and padding between windows add no false dynamics.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ class Moments:
     lagged
         ``(n, n_channels, n_channels)``: sum over t of x(t+1) x(t)', rows at the later step.
     lowest, highest
-        ``(n, n_channels)``: extremes, by which a constant channel is known.
+        ``(n, n_channels)``: extremes; equal ones show a constant channel.
     """
 
     n_times: Floats
@@ -109,7 +109,7 @@ def _mean(unit: Moments) -> Floats:
 def _shifted(unit: Moments, by: Floats) -> Moments:
     """Return the moments of x - by; ``by`` is ``(n, n_channels)``."""
     total = unit.total - unit.n_times[:, None] * by
-    early, late = (one - unit.n_pairs[:, None] * by for one in (unit.early, unit.late))
+    early, late = (sums - unit.n_pairs[:, None] * by for sums in (unit.early, unit.late))
     pairs = unit.n_pairs[:, None, None] * _outer(by, by)
     return Moments(
         n_times=unit.n_times,

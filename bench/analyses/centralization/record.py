@@ -17,9 +17,9 @@ Reading = Literal["as printed", "mean removed", "least squares"]
 
 
 class Choice(FrozenModel):
-    """One answer to what the paper leaves open.
+    """One choice of unit, scaling and formula, which the paper leaves open.
 
-    ``reading`` is how the transition matrix of DIC is had; SCI has one reading.
+    ``reading`` is the formula of DIC's transition matrix; SCI has one reading.
     """
 
     index: Index
@@ -29,7 +29,7 @@ class Choice(FrozenModel):
 
     @property
     def label(self) -> str:
-        """How tables call it."""
+        """Its name in tables."""
         reading = "" if self.index == "sci" else f", {self.reading}"
         return f"{self.unit}, {self.scaling}{reading}"
 
@@ -37,7 +37,7 @@ class Choice(FrozenModel):
 class Measure(FrozenModel):
     """An index under one choice: mean over units, deviation over units, interval of the mean over blocks.
 
-    ``n_units`` were averaged; of ``n_undefined`` the index does not exist (no variance at all). Without at least two
+    ``n_units`` were averaged; for ``n_undefined`` the index is undefined (no variance at all). With fewer than two
     blocks there is no interval.
     """
 
@@ -51,7 +51,7 @@ class Measure(FrozenModel):
 
 
 class CentralizationRecord(AnalysisRecord):
-    """One dataset. ``blocks`` says what the interval resamples: subjects, or weeks of a series."""
+    """One dataset. ``blocks`` names what the interval resamples: subjects, or weeks of a series."""
 
     dataset: str
     title: str

@@ -17,17 +17,17 @@ from bench.render.table import Block, Cell, Footnotes, Row, Table
 ORDER = ("adftd", "apava", "ptb", "ptb-xl", "uci-har", "sleep-edf", "weather")
 REFERENCE = "weather"
 FEW_BLOCKS = 10
-"""A dataset of fewer subjects (an excerpt) is shown, but says nothing on what the paper did."""
+"""A dataset of fewer subjects (an excerpt) is shown, but not compared with the paper."""
 
 CLOSE = 0.05
-"""Ours: the published numbers have two decimals; excerpts and other hands cannot agree to the last of them."""
+"""Our choice: published numbers have two decimals, and another preparation cannot match the last digit."""
 
 TITLES: dict[Index, str] = {"sci": "SCI", "dic": "DIC"}
 
 
 @dataclass(frozen=True)
 class Closeness:
-    """How far a choice is from the published numbers, over the datasets that can tell (see `closeness`).
+    """How far a choice is from the published numbers, over the datasets that `closeness` compares.
 
     ``above`` of ``n_medical`` datasets are above Weather, None where Weather was not measured.
     """
@@ -86,18 +86,18 @@ def choices(records: Sequence[CentralizationRecord], index: Index) -> list[Choic
 
 
 def closeness(records: Sequence[CentralizationRecord]) -> list[Closeness]:
-    """Compare every choice with the published numbers, on real data of enough subjects; none where there is none."""
+    """Compare every choice with the published numbers, on real data of at least `FEW_BLOCKS` subjects."""
     real = {
         record.dataset: record
         for record in records
         if record.kind != "simulated" and record.n_blocks >= FEW_BLOCKS
     }
-    printed = {one.dataset: one for one in published.centralization()}
-    medical = [name for name, one in printed.items() if one.domain == "medical"]
+    printed = {row.dataset: row for row in published.centralization()}
+    medical = [name for name, row in printed.items() if row.domain == "medical"]
     found = []
     for index in TITLES:
         for choice in choices(records, index):
-            values = {name: m.mean for name, one in real.items() if (m := one.measure(choice))}
+            values = {name: m.mean for name, record in real.items() if (m := record.measure(choice))}
             differences = {
                 name: value - getattr(printed[name], index)
                 for name, value in values.items()
@@ -115,19 +115,22 @@ def closeness(records: Sequence[CentralizationRecord]) -> list[Closeness]:
 
 def closest(found: Sequence[Closeness], index: Index) -> Closeness:
     """Return the choice of an index with the smallest mean absolute difference."""
-    return min((one for one in found if one.choice.index == index), key=lambda one: one.mean)
+    return min(
+        (near for near in found if near.choice.index == index),
+        key=lambda near: near.mean,
+    )
 
 
 @dataclass(frozen=True)
 class Joint:
-    """One unit, scaling and reading for both indices, as one script has them: a dynamic choice and its spectral one."""
+    """A dynamic and a spectral choice of the same unit and scaling, as a single script would compute both indices."""
 
     sci: Closeness
     dic: Closeness
 
     @property
     def differences(self) -> dict[str, float]:
-        """The larger of both absolute differences of each dataset."""
+        """The larger of the two absolute differences of each dataset."""
         both = self.sci.differences.keys() & self.dic.differences.keys()
         return {
             name: max(abs(self.sci.differences[name]), abs(self.dic.differences[name]))
@@ -152,19 +155,19 @@ class Joint:
 
 
 def joint(found: Sequence[Closeness]) -> list[Joint]:
-    """Return every dynamic choice with the spectral one of the same unit and scaling."""
-    spectral = {(one.choice.unit, one.choice.scaling): one for one in found if one.choice.index == "sci"}
+    """Return every dynamic choice with the spectral choice of the same unit and scaling."""
+    spectral = {(near.choice.unit, near.choice.scaling): near for near in found if near.choice.index == "sci"}
     return [
-        Joint(spectral[one.choice.unit, one.choice.scaling], one)
-        for one in found
-        if one.choice.index == "dic" and (one.choice.unit, one.choice.scaling) in spectral
+        Joint(spectral[near.choice.unit, near.choice.scaling], near)
+        for near in found
+        if near.choice.index == "dic" and (near.choice.unit, near.choice.scaling) in spectral
     ]
 
 
 def centralization_table(records: Sequence[CentralizationRecord], found: Sequence[Closeness]) -> Table:
-    """Return published and measured indices, a column a dataset."""
+    """Return published and measured indices, one column per dataset."""
     notes = Footnotes()
-    printed = {one.dataset: one for one in published.centralization()}
+    printed = {row.dataset: row for row in published.centralization()}
     blocks = []
     for index, title in TITLES.items():
         quoted = [
@@ -191,13 +194,13 @@ def centralization_table(records: Sequence[CentralizationRecord], found: Sequenc
 
 
 def choices_table(records: Sequence[CentralizationRecord], found: Sequence[Closeness]) -> Table:
-    """Return how far every choice is from the published numbers, of each index and of both by one script."""
-    datasets = list(dict.fromkeys(name for one in found for name in one.differences))
+    """Return how far every choice is from the published numbers, for each index and for both together."""
+    datasets = list(dict.fromkeys(name for near in found for name in near.differences))
     blocks = []
     for index, title in TITLES.items():
-        rows = [_closeness_row(one, datasets) for one in found if one.choice.index == index]
+        rows = [_closeness_row(near, datasets) for near in found if near.choice.index == index]
         blocks.append(Block(f"{title}, measured minus published", tuple(rows)))
-    of_both = tuple(_joint_row(one, datasets) for one in joint(found))
+    of_both = tuple(_joint_row(pair, datasets) for pair in joint(found))
     blocks.append(Block("both by one unit, scaling and reading: the larger difference of the two", of_both))
     names = ", ".join(map(short_name_of, datasets))
     return Table(
@@ -216,19 +219,19 @@ def choices_table(records: Sequence[CentralizationRecord], found: Sequence[Close
 
 
 def short_name_of(dataset: str) -> str:
-    """Return how tables call a dataset."""
+    """Return the name of a dataset in tables."""
     return "Weather" if dataset == REFERENCE else short_name(dataset)
 
 
-def _closeness_row(one: Closeness, datasets: Sequence[str]) -> Row:
-    above = None if one.above is None else f"{one.above} of {one.n_medical}"
-    cells = (Cell(one.mean), Cell(one.largest), Cell(text=short_name_of(one.worst)), Cell(text=above))
-    return Row(one.choice.label, (*cells, *(Cell(one.differences.get(name)) for name in datasets)))
+def _closeness_row(near: Closeness, datasets: Sequence[str]) -> Row:
+    above = None if near.above is None else f"{near.above} of {near.n_medical}"
+    cells = (Cell(near.mean), Cell(near.largest), Cell(text=short_name_of(near.worst)), Cell(text=above))
+    return Row(near.choice.label, (*cells, *(Cell(near.differences.get(name)) for name in datasets)))
 
 
-def _joint_row(one: Joint, datasets: Sequence[str]) -> Row:
-    cells = (Cell(one.mean), Cell(one.largest), Cell(text=short_name_of(one.worst)), Cell(text=""))
-    return Row(one.dic.choice.label, (*cells, *(Cell(one.differences.get(name)) for name in datasets)))
+def _joint_row(pair: Joint, datasets: Sequence[str]) -> Row:
+    cells = (Cell(pair.mean), Cell(pair.largest), Cell(text=short_name_of(pair.worst)), Cell(text=""))
+    return Row(pair.dic.choice.label, (*cells, *(Cell(pair.differences.get(name)) for name in datasets)))
 
 
 def _cell(record: CentralizationRecord, choice: Choice, notes: Footnotes) -> Cell:
@@ -270,13 +273,13 @@ def _conditions(records: Sequence[CentralizationRecord]) -> str:
 
 
 def _remarks(records: Sequence[CentralizationRecord]) -> tuple[str, ...]:
-    """Return what was remarked when the data were measured; the table says of one channel itself."""
+    """Return the remarks made when the data were measured; the table itself notes datasets of one channel."""
     remarks = [f"{short_name_of(r.dataset)}: {', '.join(r.remarks)}" for r in records if r.remarks]
     return (*remarks, *_few(records))
 
 
 def _few(records: Sequence[CentralizationRecord]) -> tuple[str, ...]:
-    printed = {one.dataset for one in published.centralization()}
+    printed = {row.dataset for row in published.centralization()}
     few = [
         short_name_of(record.dataset)
         for record in records
@@ -290,27 +293,27 @@ def _few(records: Sequence[CentralizationRecord]) -> tuple[str, ...]:
 def _verdict(found: Sequence[Closeness]) -> str:
     sentences = []
     for index, title in TITLES.items():
-        of_index = [one for one in found if one.choice.index == index]
+        of_index = [near for near in found if near.choice.index == index]
         best = closest(found, index)
         sentences.append(
             f"Closest to the published {title}: {best.choice.label} (mean difference {best.mean:.2f}, largest "
             f"{best.largest:.2f} on {short_name_of(best.worst)})."
         )
-        if best.largest > CLOSE and all(one.largest > CLOSE for one in of_index):
+        if best.largest > CLOSE and all(near.largest > CLOSE for near in of_index):
             sentences.append(f"No choice comes within {CLOSE:g} of every published {title}.")
-        known = [one for one in of_index if one.above is not None]
+        known = [near for near in of_index if near.above is not None]
         if known:
-            n_hold = sum(one.above == one.n_medical for one in known)
+            n_hold = sum(near.above == near.n_medical for near in known)
             sentences.append(
                 f"Every medical dataset here is above Weather in {title} under {n_hold} of {len(known)} choices."
             )
     of_both = joint(found)
     if of_both:
-        nearest = min(of_both, key=lambda one: one.mean)
+        nearest = min(of_both, key=lambda pair: pair.mean)
         sentences.append(
             f"Closest in both by one unit, scaling and reading: {nearest.dic.choice.label} (mean difference "
             f"{nearest.mean:.2f}, largest {nearest.largest:.2f} on {short_name_of(nearest.worst)})."
         )
-        if all(one.largest > CLOSE for one in of_both):
+        if all(pair.largest > CLOSE for pair in of_both):
             sentences.append(f"None comes within {CLOSE:g} of every published number.")
     return " ".join(sentences)

@@ -35,7 +35,7 @@ from bench.train.seeding import seed_default_generators
 
 BATCH = 256
 CONSTANT_BELOW = 1e-6
-"""A channel whose deviation is at most this part of its largest size in a window is constant: the rest is rounding."""
+"""A channel whose deviation is at most this fraction of its largest magnitude in a window counts as constant."""
 
 
 def window_correlations(windows: NDArray[np.floating]) -> NDArray[np.float64]:
@@ -67,7 +67,7 @@ def mean_of_pairs(matrix: NDArray[np.float64]) -> float | None:
 
 
 def frobenius_distance(first: NDArray[np.float64], second: NDArray[np.float64]) -> float | None:
-    """Return the Frobenius norm of the difference, over the entries that both have."""
+    """Return the Frobenius norm of the difference, over the entries defined in both matrices."""
     difference = first - second
     known = difference[np.isfinite(difference)]
     return float(np.sqrt((known**2).sum())) if len(known) else None
@@ -117,25 +117,25 @@ def seed_mixing(seed: int, matrices: ClassMatrices, class_names: tuple[str, ...]
         seed=seed,
         correlations=tuple(
             ClassCorrelation(
-                class_name=class_names[one],
-                signed=BeforeAfter(before=mean_of_pairs(before[one]), after=mean_of_pairs(after[one])),
+                class_name=class_names[number],
+                signed=BeforeAfter(before=mean_of_pairs(before[number]), after=mean_of_pairs(after[number])),
                 absolute=BeforeAfter(
-                    before=mean_of_pairs(np.abs(before[one])), after=mean_of_pairs(np.abs(after[one]))
+                    before=mean_of_pairs(np.abs(before[number])), after=mean_of_pairs(np.abs(after[number]))
                 ),
             )
-            for one in present
+            for number in present
         ),
         distances=tuple(
             ClassDistance(
-                first=class_names[one],
+                first=class_names[first],
                 second=class_names[other],
                 norm=BeforeAfter(
-                    before=frobenius_distance(before[one], before[other]),
-                    after=frobenius_distance(after[one], after[other]),
+                    before=frobenius_distance(before[first], before[other]),
+                    after=frobenius_distance(after[first], after[other]),
                 ),
-                n_entries=int(np.isfinite(before[one] - before[other]).sum()),
+                n_entries=int(np.isfinite(before[first] - before[other]).sum()),
             )
-            for one, other in combinations(present, 2)
+            for first, other in combinations(present, 2)
         ),
         n_undefined=matrices.n_undefined,
     )
@@ -158,7 +158,7 @@ def mixing_layer(model: nn.Module, name: str) -> ChannelMixing:
 
 
 def untrained_layer(record: Record) -> ChannelMixing:
-    """Return the layer of a cell as its training began; no global state changes."""
+    """Return the untrained layer of a cell, as initialised; no global state changes."""
     name, facts = record.cell.model, datasets.facts(record.cell.dataset)
     with torch.random.fork_rng(devices=range(torch.cuda.device_count())):
         seed_default_generators(record.cell.seed)
@@ -200,7 +200,7 @@ def analyse_cells(context: Context, records: list[Record]) -> ChannelMixingRecor
     names = cells.data.class_names
     found = [class_matrices(layer, part, len(names)) for layer in layers]
     untrained = [class_matrices(untrained_layer(record), part, len(names)) for record in records]
-    arrays = {side: np.stack([getattr(one, side) for one in found]) for side in ("before", "after")}
+    arrays = {side: np.stack([getattr(of_layer, side) for of_layer in found]) for side in ("before", "after")}
     return ChannelMixingRecord(
         cells=cells,
         n_entries=len(part) * n_channels * (n_channels - 1) // 2,
@@ -212,4 +212,6 @@ def analyse_cells(context: Context, records: list[Record]) -> ChannelMixingRecor
 
 def _seeds(cells: AnalysedCells, found: Sequence[ClassMatrices]) -> tuple[SeedMixing, ...]:
     names = cells.data.class_names
-    return tuple(seed_mixing(seed, one, names) for seed, one in zip(cells.seeds, found, strict=True))
+    return tuple(
+        seed_mixing(seed, matrices, names) for seed, matrices in zip(cells.seeds, found, strict=True)
+    )

@@ -1,6 +1,6 @@
-"""Verdicts on the paper's numbers of what channel mixing does to correlations, from records of trained layers.
+"""Verdicts on the paper's numbers on channel mixing and correlations, from records of trained layers.
 
-The paper gives no spread, so ours over seeds is taken; see `rulings.py` for the bounds.
+The paper gives no deviation, so ours over seeds is used; see `rulings.py` for the bounds.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ def judges(records: Sequence[ChannelMixingRecord], _suite: Suite | None) -> dict
 
 
 class ChannelMixingJudge:
-    """Rules on relative changes within a class and between two, on their signs, and on which pair moves most."""
+    """Judges relative changes within and between classes, their signs, and which pair changes most."""
 
     def __init__(self, records: Sequence[ChannelMixingRecord]) -> None:
         wanted = [
@@ -58,13 +58,13 @@ class ChannelMixingJudge:
         return effect_ruling(change[0], stated, change[1], HALF_DIGIT)
 
     def _signs(self, sign: int, of: Sequence[Sequence[str]]) -> Ruling | None:
-        """Hold that the mean change over seeds has the sign for each class or pair."""
+        """Test whether the mean change over seeds has the claimed sign for each class or pair."""
         lines = [self._line(classes) for classes in of]
         changes = {line.label: line.change[0] for line in lines if line and line.change}
         if len(changes) < len(of):
             return None
-        shown = ", ".join(f"{label} {change:+.1f} %" for label, change in changes.items())
-        return comparison_ruling(all(sign * change > 0 for change in changes.values()), shown)
+        evidence = ", ".join(f"{label} {change:+.1f} %" for label, change in changes.items())
+        return comparison_ruling(all(sign * change > 0 for change in changes.values()), evidence)
 
     def _largest(self, classes: Sequence[str]) -> Ruling | None:
         largest = self._line(classes)
@@ -73,8 +73,8 @@ class ChannelMixingJudge:
         }
         if largest is None or largest.label not in pairs:
             return None
-        shown = ", ".join(f"{label} {change:+.1f} %" for label, change in pairs.items())
-        return comparison_ruling(pairs[largest.label] == max(pairs.values()), shown)
+        evidence = ", ".join(f"{label} {change:+.1f} %" for label, change in pairs.items())
+        return comparison_ruling(pairs[largest.label] == max(pairs.values()), evidence)
 
     def _line(self, classes: Sequence[str]) -> Line | None:
         return self.lines.get(frozenset(PAPER_CLASSES[name] for name in classes))

@@ -35,7 +35,7 @@ class ClassCorrelation(FrozenModel):
 class ClassDistance(FrozenModel):
     """Frobenius norm of the difference between two classes' mean correlation matrices.
 
-    ``n_entries`` of the matrices are known for both classes, the rest is left out; None in records that do not say.
+    ``n_entries`` entries are defined for both classes, the others are left out; None in older records without it.
     """
 
     first: str
@@ -75,7 +75,7 @@ class ChannelMixingRecord(AnalysisRecord):
 
     @property
     def analysed(self) -> Sequence[AnalysedCells]:
-        """The trained cells that it is of."""
+        """The trained cells that the record describes."""
         return (self.cells,)
 
 

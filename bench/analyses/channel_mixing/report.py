@@ -26,7 +26,7 @@ PAPER_DATASET = "adftd"
 PAPER_CLASSES = {"ad": "Alzheimer's disease", "ftd": "frontotemporal dementia", "cn": "control"}
 _SHORT_CLASSES = {name: short.upper() for short, name in PAPER_CLASSES.items()}
 _TINY = 0.05
-"""Relative changes of correlations smaller than this are marked: they are of a number near zero."""
+"""Relative changes of correlations smaller than this are marked, since they divide by a number near zero."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Line:
 
     @property
     def label(self) -> str:
-        """How tables and figures call it."""
+        """Its name in tables and figures."""
         return " - ".join(map(_short, self.classes))
 
     @property
@@ -63,8 +63,8 @@ class Line:
 
     @property
     def untrained_change(self) -> tuple[float, float | None] | None:
-        """The same of the layer before training."""
-        return over_seeds([one.change_percent for one in self.untrained])
+        """The relative change that the untrained layer makes, mean and deviation in percent."""
+        return over_seeds([seed.change_percent for seed in self.untrained])
 
     @property
     def known_changes(self) -> list[float]:
@@ -117,7 +117,7 @@ def distance_lines(record: ChannelMixingRecord) -> list[Line]:
 
 
 def mixing_table(record: ChannelMixingRecord) -> Table:
-    """Return what the layer does to correlations within classes and to distances between them."""
+    """Return correlations within classes and distances between them, before and after the layer."""
     name = f"{NAME}-{record.cells.dataset}-{record.cells.model}"
     lines = {
         "within a class: mean correlation of pairs of channels": correlation_lines(record),
@@ -252,7 +252,7 @@ def _footnotes(record: ChannelMixingRecord, blocks: Iterable[Sequence[Line]]) ->
 
 
 def _pairs_with_fewer_entries(record: ChannelMixingRecord) -> list[str]:
-    """Return the pairs of classes, each with its number, whose norm is over fewer entries than another pair's."""
+    """Return, with their numbers of entries, the pairs of classes whose norm is over fewer entries than others."""
     distances = [distance for distance in record.seeds[0].distances if distance.n_entries is not None]
     most = max((distance.n_entries or 0 for distance in distances), default=0)
     return [
@@ -267,7 +267,7 @@ def _short(class_name: str) -> str:
 
 
 def _published(dataset: str) -> dict[frozenset[str], float]:
-    """Return the paper's changes in percent by the class or the pair of classes; it printed those of ADFTD."""
+    """Return the paper's changes in percent by class or pair of classes; it printed them for ADFTD only."""
     if dataset != PAPER_DATASET:
         return {}
     return {

@@ -44,7 +44,7 @@ def run(context: Context, options: Options) -> None:
 
 
 def measure_all(plans: Sequence[Plan], say: Say, keep: Callable[[EfficiencyRecord], object]) -> None:
-    """Measure, plan by plan, with the device held; every record is given to ``keep``."""
+    """Measure plan by plan while holding the device's lock; every record is passed to ``keep``."""
     with measuring(plans[0].environment.device):
         for plan in plans:
             say(f"{plan.task.dataset}, width {plan.width}: {len(plan.subjects)} models")
@@ -54,10 +54,10 @@ def measure_all(plans: Sequence[Plan], say: Say, keep: Callable[[EfficiencyRecor
 def measure_missing(
     out: Path, names: Sequence[str], dataset: str, preset_name: str, *, place: Place, say: Say
 ) -> None:
-    """Measure the models that a results folder has no measurement of, at a preset's sizes.
+    """Measure the models that a results folder has no measurement for, at a preset's sizes.
 
-    MedMamba is measured with them, since ratios are of models that took turns. An error that is the user's to mend
-    is said and does not end the run, whose cells are done.
+    MedMamba is measured with them, since ratios need models that took turns. A user's error
+    is reported and does not fail the run, whose cells are done.
     """
     try:
         plan = _missing(out, names, dataset, preset_name, place)
@@ -71,7 +71,7 @@ def measure_missing(
 
 
 def _missing(out: Path, names: Sequence[str], dataset: str, preset_name: str, place: Place) -> Plan | None:
-    """Return the plan of what is not among the records of a folder, None where all is."""
+    """Return the plan without models that the folder has records of; None if nothing is left to measure."""
     sizes = preset(preset_name).efficiency
 
     def plan_of(chosen: Sequence[str]) -> Plan:

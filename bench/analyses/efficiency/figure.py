@@ -28,17 +28,17 @@ if TYPE_CHECKING:
 
 HEIGHT_IN = 3.5
 AXES = (0.145, 0.30, 0.835, 0.685)
-"""Left, bottom, width and height of the axes, as parts of the figure."""
+"""Left, bottom, width and height of the axes, as fractions of the figure."""
 
 LABEL_PT = style.SMALL_PT
 
 LARGEST_AREA_PT2 = 420.0
-"""Of a bubble's bounding square; areas are proportional, so the factor is common."""
+"""Area of the largest bubble's bounding square in square points; the areas of all bubbles are proportional."""
 
 
 @dataclass(frozen=True)
 class Score:
-    """A model's macro F1 in percent; ``source`` is ``published``, or what the records are of, ``kind`` their data's."""
+    """A model's macro F1 in percent; ``source`` is ``published`` or describes the records, ``kind`` their data."""
 
     f1: float
     source: str
@@ -46,7 +46,7 @@ class Score:
 
     @property
     def is_published(self) -> bool:
-        """Tell whether the number is quoted."""
+        """Whether the number is the paper's."""
         return self.source == "published"
 
 
@@ -64,11 +64,15 @@ def study_for(panel: Panel, cells: Sequence[Record]) -> Study | None:
     """Return the study of a panel's dataset on the most real data, with the most models; None where there is none."""
     suites = make_suites(compare(cells))
     studies = [study for suite in suites if (study := suite.study(panel.key.task.dataset)) is not None]
-    return min(studies, key=lambda one: (kinds.ORDER.index(one.kind), -len(one.groups)), default=None)
+    return min(
+        studies,
+        key=lambda study: (kinds.ORDER.index(study.kind), -len(study.groups)),
+        default=None,
+    )
 
 
 def scores_for(panel: Panel, cells: Sequence[Record]) -> dict[str, Score]:
-    """Return the F1 of each model of a panel: of the records at hand, else as published.
+    """Return the F1 of each model of a panel: from the records, else as published.
 
     Published scores fill gaps beside records of the whole dataset only, and beside models of the paper's preset only;
     excerpts, simulations and other sizes stand alone.
@@ -83,7 +87,7 @@ def scores_for(panel: Panel, cells: Sequence[Record]) -> dict[str, Score]:
         }
         warning = "" if study.kind == "whole" else f"{study.kind.upper()} data, "
         source = f"{warning}recipe {study.record.cell.recipe}"
-        scores = {name: Score(100 * one.mean, source, study.kind) for name, one in found.items() if one}
+        scores = {name: Score(100 * score.mean, source, study.kind) for name, score in found.items() if score}
         if scores and study.kind != "whole":
             return scores
     if panel.key.preset != PAPER:
@@ -102,7 +106,7 @@ def bubbles(panel: Panel, scores: Mapping[str, Score]) -> list[Bubble]:
         for name, score in scores.items()
         if (rate := panel.throughput(name)) is not None
     ]
-    return sorted(found, key=lambda one: (one.model != OURS, -one.windows_per_s))
+    return sorted(found, key=lambda bubble: (bubble.model != OURS, -bubble.windows_per_s))
 
 
 def pareto_front(points: Iterable[Bubble]) -> list[Bubble]:
@@ -115,16 +119,16 @@ def pareto_front(points: Iterable[Bubble]) -> list[Bubble]:
 
 
 def front_of(found: Iterable[Bubble]) -> list[Bubble]:
-    """Return the front among measured scores, or among published ones where none is measured: never over both."""
+    """Return the Pareto front of measured scores, or of published ones if none is measured; never of both."""
     found = list(found)
-    return pareto_front([one for one in found if not one.score.is_published] or found)
+    return pareto_front([bubble for bubble in found if not bubble.score.is_published] or found)
 
 
 def caption_of(panel: Panel, found: Iterable[Bubble]) -> str:
-    """Return what a reader must know: device, batch, widths, and where the scores come from."""
+    """Return the caption: device, batch, widths, and where the scores come from."""
     found = list(found)
-    measured = [one for one in found if not one.score.is_published]
-    sources = sorted({one.score.source for one in measured})
+    measured = [bubble for bubble in found if not bubble.score.is_published]
+    sources = sorted({bubble.score.source for bubble in measured})
     parts = [
         f"Speed, score and size on {short_name(panel.key.task.dataset)}.",
         f"Windows per second in inference at batch {panel.throughput_batch}: {panel.description}.",
@@ -145,8 +149,8 @@ def caption_of(panel: Panel, found: Iterable[Bubble]) -> str:
 
 
 def _smaller_batches(panel: Panel, found: Iterable[Bubble]) -> list[str]:
-    """Say which models ran at another batch than the axis names."""
-    conditions = {one.model: panel.compared(one.model) for one in found}
+    """Name the models that ran at another batch than the axis label's."""
+    conditions = {bubble.model: panel.compared(bubble.model) for bubble in found}
     smaller = {
         name: condition.batch
         for name, condition in conditions.items()
@@ -163,7 +167,7 @@ def efficiency_figure(panel: Panel, cells: Sequence[Record], name: str) -> Figur
     found = bubbles(panel, scores_for(panel, cells))
     if not found:
         return None
-    front = ", ".join(one.model for one in front_of(found))
+    front = ", ".join(bubble.model for bubble in front_of(found))
     study = study_for(panel, cells)
     gaps = [study.gap(name) for name in study.groups if name in panel.records] if study else []
     left_out = "; ".join(gap for gap in gaps if gap)
@@ -177,7 +181,7 @@ def efficiency_figure(panel: Panel, cells: Sequence[Record], name: str) -> Figur
             f"in both, from slow to fast: {front}."
         ),
         draw=partial(draw, panel, found),
-        stamp=kinds.STAMPS[kinds.least_real(one.score.kind for one in found)],
+        stamp=kinds.STAMPS[kinds.least_real(bubble.score.kind for bubble in found)],
     )
 
 
@@ -186,29 +190,33 @@ def draw(panel: Panel, found: Sequence[Bubble]) -> "matplotlib.figure.Figure":
     figure = style.new_figure(style.COLUMN_IN, HEIGHT_IN)
     figure.set_layout_engine("none")  # labels are placed in the axes as they are now
     axes = figure.add_axes(AXES)
-    scale = LARGEST_AREA_PT2 / max(one.n_parameters for one in found)
+    scale = LARGEST_AREA_PT2 / max(bubble.n_parameters for bubble in found)
     front = front_of(found)
     _set_axes(axes, panel, found)
     _draw_front(axes, front, scale)
-    for one in found:
-        area = one.n_parameters * scale
+    for bubble in found:
+        area = bubble.n_parameters * scale
         zorder = 2 - 0.5 * area / LARGEST_AREA_PT2  # large ones lie below, as they would hide small ones
-        look = bubble_look(one.model, one.score)
-        axes.scatter(one.windows_per_s, one.score.f1, s=area, zorder=zorder, **look)
+        look = bubble_look(bubble.model, bubble.score)
+        axes.scatter(bubble.windows_per_s, bubble.score.f1, s=area, zorder=zorder, **look)
     texts = [
-        axes.text(0, 0, one.model, fontsize=LABEL_PT, fontweight="bold" if one.model == OURS else "normal")
-        for one in found
+        axes.text(
+            0, 0, bubble.model, fontsize=LABEL_PT, fontweight="bold" if bubble.model == OURS else "normal"
+        )
+        for bubble in found
     ]
-    points = [(one.windows_per_s, one.score.f1) for one in found]
-    ends = [(one.windows_per_s, one.score.f1) for one in front]
-    label_points(axes, points, [radius_pt(one, scale) for one in found], texts, avoid=list(pairwise(ends)))
+    points = [(bubble.windows_per_s, bubble.score.f1) for bubble in found]
+    ends = [(bubble.windows_per_s, bubble.score.f1) for bubble in front]
+    label_points(
+        axes, points, [radius_pt(bubble, scale) for bubble in found], texts, avoid=list(pairwise(ends))
+    )
     _draw_legend(axes, found, scale)
     return figure
 
 
 def _set_axes(axes: "Axes", panel: Panel, found: Sequence[Bubble]) -> None:
     """Set limits with room for bubbles and labels, and name device and batch."""
-    rates, scores = [one.windows_per_s for one in found], [one.score.f1 for one in found]
+    rates, scores = [bubble.windows_per_s for bubble in found], [bubble.score.f1 for bubble in found]
     span = max(math.log10(max(rates) / min(rates)), 0.3)
     axes.set_xscale("log")
     axes.set_xlim(min(rates) / 10 ** (0.14 * span), max(rates) * 10 ** (0.14 * span))
@@ -223,10 +231,10 @@ def _set_axes(axes: "Axes", panel: Panel, found: Sequence[Bubble]) -> None:
 
 def _draw_front(axes: "Axes", front: Sequence[Bubble], pt2_per_parameter: float) -> None:
     """Join the bubbles of the front, from edge to edge."""
-    for one, following in pairwise(front):
+    for bubble, following in pairwise(front):
         axes.annotate(
             "",
-            (one.windows_per_s, one.score.f1),
+            (bubble.windows_per_s, bubble.score.f1),
             (following.windows_per_s, following.score.f1),
             arrowprops={
                 "arrowstyle": "-",
@@ -234,7 +242,7 @@ def _draw_front(axes: "Axes", front: Sequence[Bubble], pt2_per_parameter: float)
                 "linewidth": 0.8,
                 "color": style.FAINT,
                 "shrinkA": radius_pt(following, pt2_per_parameter),
-                "shrinkB": radius_pt(one, pt2_per_parameter),
+                "shrinkB": radius_pt(bubble, pt2_per_parameter),
             },
         )
 
@@ -245,7 +253,7 @@ def radius_pt(bubble: Bubble, pt2_per_parameter: float) -> float:
 
 
 def bubble_look(model: str, score: Score) -> dict[str, Any]:
-    """Return face and edge of a bubble; ours is the dark one, in grey too."""
+    """Return face and edge of a bubble; MedMamba's is dark, so that it stands out in grey too."""
     ours = model == OURS
     if score.is_published:
         edge = style.OURS if ours else style.FAINT
@@ -255,8 +263,8 @@ def bubble_look(model: str, score: Score) -> dict[str, Any]:
 
 
 def _draw_legend(axes: "Axes", found: Sequence[Bubble], pt2_per_parameter: float) -> None:
-    """Draw bubbles of round sizes, and below what filled, hollow and the line mean."""
-    sizes = legend_sizes(max(one.n_parameters for one in found) / 1e6)
+    """Draw bubbles of round sizes, and below them the meaning of filled and hollow bubbles and of the line."""
+    sizes = legend_sizes(max(bubble.n_parameters for bubble in found) / 1e6)
     plain = {"facecolor": "none", "edgecolor": style.INK, "linewidth": 0.6}
     first = [
         axes.scatter([], [], s=size * 1e6 * pt2_per_parameter, label=f"{size:g} M parameters", **plain)
@@ -265,7 +273,7 @@ def _draw_legend(axes: "Axes", found: Sequence[Bubble], pt2_per_parameter: float
     second: list[Any] = [
         axes.scatter([], [], s=36, label=label, **bubble_look("any", Score(0.0, source)))
         for source, label in (("records", "F1 measured"), ("published", "F1 as published"))
-        if any(one.score.is_published == (source == "published") for one in found)
+        if any(bubble.score.is_published == (source == "published") for bubble in found)
     ]
     second += axes.plot([], [], linestyle="--", color=style.FAINT, linewidth=0.8, label="Pareto front")
     for handles, height in ((first, 0.075), (second, 0.005)):
@@ -278,5 +286,5 @@ def _draw_legend(axes: "Axes", found: Sequence[Bubble], pt2_per_parameter: float
 def legend_sizes(largest_million: float) -> list[float]:
     """Return one or two round sizes, in million parameters, the last near the largest bubble."""
     rounded = [digit * 10.0**power for power in range(-3, 4) for digit in (1, 2, 5)]
-    fitting = [one for one in rounded if one <= largest_million * 1.05]
+    fitting = [size for size in rounded if size <= largest_million * 1.05]
     return fitting[-3::2] or [rounded[0]]

@@ -1,6 +1,6 @@
 """Verdicts on the paper's claims of speed, from efficiency records.
 
-The paper timed an RTX 3090 at batch 256. Only panels of that device and batch decide; of others the evidence says
+The paper timed an RTX 3090 at batch 256. Only panels of that device and batch decide; for others the evidence says
 what was measured and where.
 """
 
@@ -20,10 +20,10 @@ from bench.studies.suite import Suite
 
 DATASET, PRESET, DEVICE = "adftd", "paper", "RTX 3090"
 CLOSE = 0.1
-"""Ours: a ratio of speeds is reproduced within 10 percent, within bounds within 20."""
+"""Our choice: a ratio of speeds is reproduced up to 10 percent off, within bounds up to 20."""
 
 _Found = tuple[Verdict, str]
-"""What one panel says: a verdict, if its device were the paper's, and the numbers."""
+"""The verdict of one panel as if its device were the paper's, and its numbers."""
 
 
 def judges(records: Sequence[EfficiencyRecord], suite: Suite | None) -> dict[str, RecordJudge]:
@@ -34,7 +34,7 @@ def judges(records: Sequence[EfficiencyRecord], suite: Suite | None) -> dict[str
 
 
 class EfficiencyJudge:
-    """Rules on ratios of throughput and on who is fastest; with the F1 of a suite where a claim is about both."""
+    """Judges ratios of throughput and the fastest model; uses the F1 of a suite if a claim is about both."""
 
     def __init__(self, found: Sequence[Panel], suite: Suite | None) -> None:
         self.suite = suite
@@ -46,9 +46,9 @@ class EfficiencyJudge:
             "throughput": self._throughput,
         }
         self.panels = [
-            one
-            for one in found
-            if one.key.task.dataset == DATASET and one.key.preset == PRESET and OURS in one.records
+            panel
+            for panel in found
+            if panel.key.task.dataset == DATASET and panel.key.preset == PRESET and OURS in panel.records
         ]
 
     def __call__(self, claim: Claim) -> Ruling | None:
@@ -62,7 +62,7 @@ class EfficiencyJudge:
         evidence = "; ".join(f"{text} ({_place(panel)})" for panel, (_, text) in rulings)
         deciding = [verdict for panel, (verdict, _) in rulings if _decides(panel)]
         if not deciding and claim.needs == "rtx-3090":
-            # An absolute number of another device says nothing at all.
+            # An absolute number from another device cannot be compared.
             return None
         if not deciding:
             return Ruling(
@@ -79,8 +79,8 @@ class EfficiencyJudge:
         if len(found) < len(rivals):
             return None
         off = max(abs(value / about["ratio"] - 1) for value in found.values())
-        shown = ", ".join(f"{value:.2f} times {name}'s speed" for name, value in found.items())
-        return by_distance(off, CLOSE, 2 * CLOSE), shown
+        evidence = ", ".join(f"{value:.2f} times {name}'s speed" for name, value in found.items())
+        return by_distance(off, CLOSE, 2 * CLOSE), evidence
 
     def _throughput(self, panel: Panel, about: Any) -> _Found | None:
         """Compare windows per second with the stated range; the model farthest outside decides."""
@@ -89,24 +89,24 @@ class EfficiencyJudge:
             return None
         low, high = about["windows_per_s"]
         off = max(max(low / speeds[name], speeds[name] / high) - 1 for name in about["models"])
-        shown = ", ".join(f"{name} {speeds[name]:,.0f} windows/s" for name in about["models"])
-        return by_distance(off, CLOSE, 2 * CLOSE), shown
+        evidence = ", ".join(f"{name} {speeds[name]:,.0f} windows/s" for name in about["models"])
+        return by_distance(off, CLOSE, 2 * CLOSE), evidence
 
     def _fastest(self, panel: Panel, _about: Any) -> _Found | None:
         speeds = _of_all(_speeds(panel))
         if speeds is None:
             return None
         faster = {name: speed / speeds[OURS] for name, speed in speeds.items() if speed > speeds[OURS]}
-        shown = ", ".join(f"{name} {times:.1f} times as fast as {OURS}" for name, times in faster.items())
-        return comparison_verdict(not faster), shown or f"fastest of {len(speeds)}"
+        evidence = ", ".join(f"{name} {times:.1f} times as fast as {OURS}" for name, times in faster.items())
+        return comparison_verdict(not faster), evidence or f"fastest of {len(speeds)}"
 
     def _trade_off(self, panel: Panel, _about: Any) -> _Found | None:
         speeds, scores = _of_all(_speeds(panel)), _of_all(self._scores(panel))
         if speeds is None or scores is None:
             return None
         beating = sorted(n for n in speeds if speeds[n] > speeds[OURS] and scores[n] > scores[OURS])
-        shown = f"both better and faster: {', '.join(beating) or 'none'} of {len(speeds) - 1}"
-        return comparison_verdict(not beating), shown
+        evidence = f"both better and faster: {', '.join(beating) or 'none'} of {len(speeds) - 1}"
+        return comparison_verdict(not beating), evidence
 
     def _budget(self, panel: Panel, about: Any) -> _Found | None:
         speeds, scores = _of_all(_speeds(panel)), _of_all(self._scores(panel))
@@ -115,11 +115,11 @@ class EfficiencyJudge:
         low, high = about["millions"]
         rivals = [n for n in speeds if n != OURS and low <= panel.records[n].parameters.total / 1e6 <= high]
         worse = [n for n in rivals if speeds[n] >= speeds[OURS] or scores[n] >= scores[OURS]]
-        shown = f"faster or better: {', '.join(worse) or 'none'} of {len(rivals)} of such sizes"
-        return comparison_verdict(not worse), shown
+        evidence = f"faster or better: {', '.join(worse) or 'none'} of {len(rivals)} of such sizes"
+        return comparison_verdict(not worse), evidence
 
     def _scores(self, panel: Panel) -> dict[str, float]:
-        """Return macro F1 in percent of the panel's models that may be set against the paper's."""
+        """Return macro F1 in percent of the panel's models whose scores may be compared with the paper's."""
         study = self.suite.study(DATASET) if self.suite else None
         found = {name: comparable_mean(study, name, "f1") for name in panel.records}
         return {name: value for name, value in found.items() if value is not None}
@@ -137,7 +137,7 @@ def _speeds(panel: Panel) -> dict[str, float]:
 
 
 def _decides(panel: Panel) -> bool:
-    """Tell whether a panel is of the paper's device and every model in it ran at the paper's batch, none at less."""
+    """Tell whether a panel is from the paper's device and every model in it ran at the paper's batch, none at less."""
     run = {found.batch for name in panel.records if (found := panel.compared(name)) is not None}
     return DEVICE in panel.key.device_name and run == {PUBLISHED_BATCH}
 
@@ -147,6 +147,6 @@ def _place(panel: Panel) -> str:
 
 
 def _best(verdicts: Sequence[Verdict]) -> Verdict:
-    """Return the verdict kindest to the paper, which does not say for every number which width it is of."""
+    """Return the verdict most favourable to the paper, which does not give the width of every number."""
     order = (Verdict.REPRODUCED, Verdict.WITHIN_BOUNDS, Verdict.CONTRADICTED)
     return min(verdicts, key=order.index)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from bench.paper.names import OURS, in_paper_order, short_name
-from bench.results.efficiency_record import Condition, EfficiencyRecord, Mode, TaskShape, Width
+from bench.results.efficiency_record import EfficiencyRecord, Mode, TaskShape, TimedWorkload, Width
 from bench.stats.timings import Ratio, speed_ratio, summarise
 
 PUBLISHED_BATCH = 256
@@ -61,9 +61,9 @@ class PanelKey:
 
 @dataclass(frozen=True)
 class Panel:
-    """The models of one place, in the order of the paper; panels of one report are numbered.
+    """The models measured under one `PanelKey`, in the order of the paper; panels of one report are numbered.
 
-    ``records`` holds the newest record of each model. Of a workload the newest timings count, so a later, smaller
+    ``records`` holds the newest record of each model. The newest timings of each workload count, so a later, smaller
     measurement hides nothing: ``history`` holds all records of the same code and size, the newest first.
     """
 
@@ -74,17 +74,17 @@ class Panel:
 
     @property
     def label(self) -> str:
-        """Name it in a few words; several panels may have the same."""
+        """A short name; several panels may share it."""
         return f"{short_name(self.key.task.dataset)}, {self.key.size}, {self.key.device}"
 
     @property
     def heading(self) -> str:
-        """Name it as tables do."""
+        """The heading of its block in tables."""
         return f"panel {self.number}: {self.label}"
 
     @property
     def description(self) -> str:
-        """Say dataset, width, device, threads, precision, scan, version of torch, and how long was measured."""
+        """Dataset, width, device, threads, precision, scan, version of torch, and how long each model was measured."""
         place = self.key
         parts = [
             f"{short_name(place.task.dataset)} {place.task.n_times} x {place.task.n_channels}",
@@ -100,7 +100,7 @@ class Panel:
 
     @property
     def _effort(self) -> str:
-        """Say until when was measured, for each way in which that was."""
+        """The precision and the time limit that each model was measured to, once for each pair of them."""
         asked = {(record.half_width_asked, record.limit_s) for record in self.records.values()}
         texts = (
             f"until ±{100 * half_width:g}% or {limit_s:g} s a model" for half_width, limit_s in sorted(asked)
@@ -113,7 +113,7 @@ class Panel:
 
     @cached_property
     def workloads(self) -> tuple[tuple[Mode, int], ...]:
-        """Every workload that any model was asked for: inference first, small batches first."""
+        """Every workload asked for any model: inference first, small batches first."""
         asked: set[tuple[Mode, int]] = set()
         for model in self.records:
             for record in self.past(model):
@@ -126,22 +126,24 @@ class Panel:
         batches = [batch for mode, batch in self.workloads if mode == "inference"]
         return PUBLISHED_BATCH if PUBLISHED_BATCH in batches else max(batches, default=None)
 
-    def asked(self, model: str, mode: Mode, batch: int) -> Condition | None:
-        """Return the newest timings of a workload, else why there are none; None where it was not asked for."""
-        found = [one for record in self.past(model) if (one := record.condition(mode, batch)) is not None]
-        return next((one for one in found if one.rounds), found[0] if found else None)
+    def asked(self, model: str, mode: Mode, batch: int) -> TimedWorkload | None:
+        """Return the newest timings of a workload, or its record without timings; None if it was not asked for."""
+        found = [
+            workload for record in self.past(model) if (workload := record.condition(mode, batch)) is not None
+        ]
+        return next((workload for workload in found if workload.rounds), found[0] if found else None)
 
-    def condition(self, model: str, mode: Mode, batch: int) -> Condition | None:
-        """Return a workload of a model that was timed, else None."""
+    def condition(self, model: str, mode: Mode, batch: int) -> TimedWorkload | None:
+        """Return a workload of a model if it was timed, else None."""
         found = self.asked(model, mode, batch)
         return found if found is not None and found.rounds else None
 
-    def half_width_asked(self, model: str, condition: Condition) -> float:
-        """Return how well a workload's median was to be known, as a part of it."""
-        records = (one for one in self.past(model) if condition in one.conditions)
+    def half_width_asked(self, model: str, condition: TimedWorkload) -> float:
+        """Return the requested half-width of a workload's median, as a fraction of the median."""
+        records = (record for record in self.past(model) if condition in record.conditions)
         return next(records, self.records[model]).half_width_asked
 
-    def compared(self, model: str) -> Condition | None:
+    def compared(self, model: str) -> TimedWorkload | None:
         """Return the inference at the batch of comparison, if it was timed."""
         batch = self.throughput_batch
         return None if batch is None else self.condition(model, "inference", batch)
@@ -162,16 +164,18 @@ class Panel:
         for record in self.past(model):
             if record.session not in ours:
                 continue
-            slow, fast = (one.condition("inference", batch) for one in (record, ours[record.session]))
+            slow, fast = (
+                of_model.condition("inference", batch) for of_model in (record, ours[record.session])
+            )
             if slow and fast and slow.rounds and fast.rounds and slow.batch and fast.batch:
                 return speed_ratio(slow.rounds, fast.rounds, (slow.batch, fast.batch))
         return None
 
 
 def panels(records: Iterable[EfficiencyRecord]) -> list[Panel]:
-    """Sort records into panels, and those by dataset, size, device, threads and torch."""
+    """Sort records into panels, and the panels by dataset, size, device, threads and torch."""
     found: dict[PanelKey, dict[str, list[EfficiencyRecord]]] = defaultdict(lambda: defaultdict(list))
-    for record in sorted(records, key=lambda one: one.session, reverse=True):
+    for record in sorted(records, key=lambda record: record.session, reverse=True):
         found[PanelKey.of(record)][record.model].append(record)
     keys = sorted(found, key=_order)
     return [_panel(key, found[key], number) for number, key in enumerate(keys, start=1)]
@@ -188,16 +192,17 @@ def _order(key: PanelKey) -> tuple[str | int, ...]:
 def _panel(key: PanelKey, found: dict[str, list[EfficiencyRecord]], number: int) -> Panel:
     newest = {name: found[name][0] for name in in_paper_order(found)}
     history = {
-        name: tuple(one for one in found[name] if _is_same_model(one, newest[name])) for name in newest
+        name: tuple(record for record in found[name] if _is_same_model(record, newest[name]))
+        for name in newest
     }
     return Panel(key, newest, history, number)
 
 
-def _is_same_model(one: EfficiencyRecord, other: EfficiencyRecord) -> bool:
-    return (one.revision, one.hyperparameters) == (other.revision, other.hyperparameters)
+def _is_same_model(first: EfficiencyRecord, other: EfficiencyRecord) -> bool:
+    return (first.revision, first.hyperparameters) == (other.revision, other.hyperparameters)
 
 
 def describe_panels(found: Sequence[Panel]) -> str:
-    """Return the end of a caption: every panel by its number."""
+    """Return the end of a caption: the description of every panel, by its number."""
     texts = (f"({panel.number}) {panel.description}" for panel in found)
     return f"Panels: {'; '.join(texts)}."

@@ -14,7 +14,7 @@ HALF_DIGIT = 0.05
 
 
 class ParametersJudge:
-    """Rules on counts and ratios of counts: reproduced by the scripts' sizes, within bounds by the wide ones only."""
+    """Judges counts and their ratios: reproduced at the scripts' sizes, within bounds if only the wide sizes agree."""
 
     def __init__(self, found: Sequence[Panel]) -> None:
         self.counts: dict[Width, dict[str, float]] = {}
@@ -44,15 +44,15 @@ class ParametersJudge:
 def _ruling(found: dict[Width, float], stated: float, unit: str) -> Ruling | None:
     if not found:
         return None
-    shown = ", ".join(f"{value:.2f} {unit} at width {width}" for width, value in sorted(found.items()))
+    evidence = ", ".join(f"{value:.2f} {unit} at width {width}" for width, value in sorted(found.items()))
     equal = {width for width, value in found.items() if abs(value - stated) <= HALF_DIGIT}
     if "script" in equal:
-        return Ruling(Verdict.REPRODUCED, shown)
+        return Ruling(Verdict.REPRODUCED, evidence)
     if equal:
         return Ruling(
             Verdict.WITHIN_BOUNDS,
-            f"{shown}: stated {stated:g} is of the wide model, the scores are of the script's",
+            f"{evidence}: stated {stated:g} is of the wide model, the scores are of the script's",
         )
-    # The stated number may belong to the width that was not measured.
+    # The claimed number may belong to the width that was not measured.
     verdict = Verdict.CONTRADICTED if len(found) == 2 else Verdict.NEEDS_RECORDS
-    return Ruling(verdict, f"{shown}, stated {stated:g}")
+    return Ruling(verdict, f"{evidence}, stated {stated:g}")

@@ -1,4 +1,4 @@
-"""What is asked of a measurement of efficiency, and where its records lie; a record is `EfficiencyRecord`."""
+"""The options of an efficiency measurement, and the folder of its records; a record is an `EfficiencyRecord`."""
 
 from pydantic import Field
 

@@ -26,11 +26,11 @@ def report(out: Path, records: Sequence[EfficiencyRecord]) -> Shown:
 
 
 def _tables_by_device(found: Sequence[Panel]) -> list[Table]:
-    """Return the tables of absolute numbers: of several devices each has its own, since they share no column."""
-    devices = list(dict.fromkeys(one.key.device_label for one in found))
+    """Return the tables of absolute numbers, separate ones for each device, since devices share no column."""
+    devices = list(dict.fromkeys(panel.key.device_label for panel in found))
     tables = []
     for number, device in enumerate(devices, start=1):
-        there = [one for one in found if one.key.device_label == device]
+        there = [panel for panel in found if panel.key.device_label == device]
         suffix = "" if len(devices) == 1 else f"-{device[0]}-{number}"
         for make in (cost_table, speed_table, spread_table):
             table = make(there)
@@ -40,8 +40,8 @@ def _tables_by_device(found: Sequence[Panel]) -> list[Table]:
 
 
 def _names(found: Sequence[Panel]) -> list[str]:
-    """Return a file name for the figure of each panel; those that would clash are numbered."""
-    names = [f"efficiency-{one.key.task.dataset}-{one.key.width}-{one.key.device}" for one in found]
+    """Return a file name for the figure of each panel; equal names are numbered."""
+    names = [f"efficiency-{panel.key.task.dataset}-{panel.key.width}-{panel.key.device}" for panel in found]
     return [
         name if names.count(name) == 1 else f"{name}-{names[: position + 1].count(name)}"
         for position, name in enumerate(names)

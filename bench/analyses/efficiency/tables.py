@@ -1,4 +1,4 @@
-"""The tables on efficiency: what models take, how fast they are, and how that compares with the paper's figure."""
+"""The tables on efficiency: cost and speed of models, and the comparison with the paper's figure."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ from bench.analyses.efficiency.panels import Panel, describe_panels
 from bench.paper import published
 from bench.paper.names import OURS, in_paper_order
 from bench.render.table import Block, Cell, Footnotes, Row, Table
-from bench.results.efficiency_record import Condition, Mode
+from bench.results.efficiency_record import Mode, TimedWorkload
 from bench.stats.timings import summarise
 
 MILLION, GIGA, MIB = 1e6, 1e9, 2**20
@@ -95,7 +95,7 @@ def _latency_cells(panel: Panel, name: str, notes: Footnotes) -> tuple[Cell, Cel
         empty = Cell(note=_trouble(condition, notes))
         return empty, empty
     seconds = summarise(condition.rounds)
-    scale = [None if one is None else 1000 * one for one in (seconds.low, seconds.high)]
+    scale = [None if bound is None else 1000 * bound for bound in (seconds.low, seconds.high)]
     note = _noted(notes, _quality(panel, name, condition))
     return _cell(1000 * seconds.median, scale[0], scale[1], note=note), _cell(1000 * seconds.p95)
 
@@ -105,8 +105,8 @@ def _rate_cell(panel: Panel, name: str, mode: Mode, batch: int, notes: Footnotes
     if condition is None or not condition.rounds or condition.batch is None:
         return Cell(note=_trouble(condition, notes))
     seconds, n = summarise(condition.rounds), condition.batch
-    # The slow end of the seconds is the low end of the rate.
-    low, high = (None if one is None else n / one for one in (seconds.high, seconds.low))
+    # The upper bound of the seconds gives the lower bound of the rate.
+    low, high = (None if bound is None else n / bound for bound in (seconds.high, seconds.low))
     note = _noted(notes, _smaller_batch(name, condition), _quality(panel, name, condition))
     return _cell(n / seconds.median, low, high, note=note)
 
@@ -135,7 +135,7 @@ def spread_table(found: Sequence[Panel]) -> Table:
     )
 
 
-def _spread_cell(condition: Condition | None) -> Cell:
+def _spread_cell(condition: TimedWorkload | None) -> Cell:
     if condition is None:
         return Cell()
     seconds = summarise(condition.rounds)
@@ -184,8 +184,8 @@ def _ratio_cell(panel: Panel, name: str, notes: Footnotes) -> Cell:
 
 
 def _published_cells(name: str) -> tuple[Cell, Cell]:
-    """Return the printed ratio and throughput; a range becomes its middle and half its length."""
-    rates = {one.model: one for one in published.efficiency() if one.quantity == "throughput"}
+    """Return the printed ratio and throughput; a range becomes its middle and half its width."""
+    rates = {row.model: row for row in published.efficiency() if row.quantity == "throughput"}
     if name not in rates:
         return Cell(), Cell()
     ours, theirs = rates["medmamba"], rates[name]
@@ -201,7 +201,7 @@ def _range(low: float, high: float) -> Cell:
 def _cell(
     value: float | None, low: float | None = None, high: float | None = None, *, note: int | None = None
 ) -> Cell:
-    """Return a number with three digits that count and, if there is one, its interval in percent."""
+    """Return a number with three significant digits and, if there is one, its interval in percent."""
     if value is None:
         return Cell(note=note)
     spread = ""
@@ -211,7 +211,7 @@ def _cell(
 
 
 def three_digits(value: float) -> str:
-    """Return a positive number with three digits that count, without an exponent."""
+    """Return a positive number with three significant digits, without an exponent."""
     if value == 0:
         return "0"
     if value >= 100:
@@ -220,17 +220,17 @@ def three_digits(value: float) -> str:
     return text if "e" not in text else f"{value:.6f}"
 
 
-def _trouble(condition: Condition | None, notes: Footnotes) -> int | None:
+def _trouble(condition: TimedWorkload | None, notes: Footnotes) -> int | None:
     return None if condition is None else notes.number(condition.message)
 
 
 def _noted(notes: Footnotes, *texts: str | None) -> int | None:
-    """Return the number of one footnote that says all that there is to say, None where that is nothing."""
-    said = [text for text in texts if text]
-    return notes.number("; ".join(said)) if said else None
+    """Return the number of one footnote with all texts, None if every text is empty."""
+    nonempty = [text for text in texts if text]
+    return notes.number("; ".join(nonempty)) if nonempty else None
 
 
-def _smaller_batch(name: str, condition: Condition) -> str | None:
+def _smaller_batch(name: str, condition: TimedWorkload) -> str | None:
     if condition.batch is None or condition.batch == condition.batch_asked:
         return None
     return (
@@ -238,8 +238,8 @@ def _smaller_batch(name: str, condition: Condition) -> str | None:
     )
 
 
-def _quality(panel: Panel, name: str, condition: Condition) -> str | None:
-    """Say why an interval is missing or wider than was asked for; nothing where it is narrow, whatever stopped it."""
+def _quality(panel: Panel, name: str, condition: TimedWorkload) -> str | None:
+    """Explain why an interval is missing or wider than asked for; empty if it is narrow enough."""
     half_width = summarise(condition.rounds).half_width
     asked = panel.half_width_asked(name, condition)
     if condition.stop == "fell out":

@@ -1,8 +1,8 @@
-"""How test windows lie in the space of a model's features, before its classifier: by class or by person.
+"""Whether test windows cluster by class or by person in a model's features, before its classifier.
 
 Source of the picture: MedMamba paper, section "t-SNE Visualization"; van der Maaten and Hinton (2008) for t-SNE,
-Rousseeuw (1987) for the silhouette. t-SNE makes clusters out of less than it seems, so that numbers stand beside it:
-all are of Euclidean distances between the features as they are.
+Rousseeuw (1987) for the silhouette. t-SNE can show clusters that are not there, so numbers stand beside it:
+all use Euclidean distances between the unscaled features.
 """
 
 from typing import Any
@@ -30,10 +30,10 @@ BATCH = 256
 
 
 def draw_windows(part: Part, n_windows: int, generator: np.random.Generator) -> Part:
-    """Return at most about ``n_windows`` windows of whole subjects, or equally many of each where they are few.
+    """Return at most about ``n_windows`` windows, drawn subject by subject; all if the part has no more.
 
     Subjects are drawn with the classes in their proportions. Each brings at most as many windows as an equal share
-    gives, but not fewer than `WINDOWS_A_SUBJECT` where it has them: a person with one window cannot form a cluster.
+    gives, but at least `WINDOWS_A_SUBJECT` if it has them: a person with one window cannot form a cluster.
     """
     if n_windows >= len(part):
         return part
@@ -67,13 +67,13 @@ def neighbour_accuracy(
     Parameters
     ----------
     distances, allowed
-        ``(n, n)``: between windows, and who may vote on whom.
+        ``(n, n)``: between windows, and whether the window of the column may vote on the window of the row.
     labels
         ``(n,)`` of any type.
     n_neighbours
-        Votes; fewer where fewer are allowed. Of labels with equal votes the one of nearer neighbours wins.
+        Votes; fewer if fewer are allowed. Of labels with equal votes, the label with nearer neighbours wins.
 
-    Windows with no allowed neighbour are left out; None where that leaves none.
+    Windows with no allowed neighbour are left out; None if that leaves no window.
     """
     _, codes = np.unique(labels, return_inverse=True)
     hits = []
@@ -102,7 +102,7 @@ def silhouette(distances: NDArray[np.floating], labels: NDArray) -> float | None
 
 
 def separation(features: NDArray[np.floating], part: Part, seed: int) -> SeedEmbedding:
-    """Return what the features of one cell ``(n, n_features)`` separate."""
+    """Return how well the features of one cell ``(n, n_features)`` separate classes and subjects."""
     from sklearn.metrics import pairwise_distances
 
     distances = pairwise_distances(features.astype(np.float64))
@@ -124,7 +124,7 @@ def separation(features: NDArray[np.floating], part: Part, seed: int) -> SeedEmb
 
 
 def perplexity_for(n_windows: int) -> float:
-    """Return the perplexity: the usual one, or a third of the windows where they are fewer than it needs."""
+    """Return `PERPLEXITY`, or a third of the number of other windows if that is smaller."""
     return min(PERPLEXITY, (n_windows - 1) / 3)
 
 
@@ -160,7 +160,7 @@ def run(context: Context, options: Options) -> None:
 def analyse_cells(context: Context, records: list[Record], n_windows: int) -> EmbeddingRecord:
     """Analyse cells that differ in the seed alone, see `bench.analyses.trained.alike`; write the arrays.
 
-    The map is of the first; at most ``n_windows`` test windows are taken, see `draw_windows`.
+    The map is of the first cell; at most ``n_windows`` test windows are taken, see `draw_windows`.
 
     Raises
     ------

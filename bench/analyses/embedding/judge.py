@@ -1,7 +1,7 @@
-"""Verdicts on what the paper reads off its t-SNE maps, from numbers of the same features.
+"""Verdicts on the paper's reading of its t-SNE maps, from numbers on the same features.
 
-A map cannot be right or wrong; so "separates" is taken as: the nearest windows of OTHER subjects tell the class
-better than always naming the most frequent one, by the mean over seeds.
+A map cannot be right or wrong, so "separates" is taken to mean: the nearest windows of OTHER subjects predict the class
+better than always predicting the most frequent class does, by the mean over seeds.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ def judges(records: Sequence[EmbeddingRecord], _suite: Suite | None) -> dict[str
 
 
 class EmbeddingJudge:
-    """Rules on MedMamba's features against Medformer's."""
+    """Judges MedMamba's features against Medformer's."""
 
     def __init__(self, records: Sequence[EmbeddingRecord]) -> None:
         self.records = {(record.cells.dataset, record.cells.model): record for record in records}
@@ -42,14 +42,14 @@ class EmbeddingJudge:
 
 
 def _only_ours_separates(ours: EmbeddingRecord, theirs: EmbeddingRecord) -> Ruling | None:
-    gains = [_gain(one) for one in (ours, theirs)]
+    gains = [_gain(record) for record in (ours, theirs)]
     if gains[0] is None or gains[1] is None:
         return None
-    shown = (
+    evidence = (
         f"class from other subjects' neighbours, gain over naming one class: {OURS} {gains[0]:+.3f}, "
         f"{RIVAL} {gains[1]:+.3f}"
     )
-    return comparison_ruling(gains[0] > 0 >= gains[1], shown)
+    return comparison_ruling(gains[0] > 0 >= gains[1], evidence)
 
 
 def _separates_better(ours: EmbeddingRecord, theirs: EmbeddingRecord) -> Ruling | None:
@@ -58,10 +58,10 @@ def _separates_better(ours: EmbeddingRecord, theirs: EmbeddingRecord) -> Ruling 
     known = {name: (a, b) for name, (a, b) in pairs.items() if a is not None and b is not None}
     if len(known) < len(pairs):
         return None
-    shown = "; ".join(
+    evidence = "; ".join(
         f"{name.replace('_', ' ')}: {OURS} {a:.3f}, {RIVAL} {b:.3f}" for name, (a, b) in known.items()
     )
-    return comparison_ruling(all(a > b for a, b in known.values()), shown)
+    return comparison_ruling(all(a > b for a, b in known.values()), evidence)
 
 
 def _gain(record: EmbeddingRecord) -> float | None:

@@ -1,4 +1,4 @@
-"""The record of how windows lie in the space of a model's features: by class or by person, in numbers and as a map."""
+"""The record of whether a model's features cluster windows by class or by person, in numbers and as a map."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -18,11 +18,11 @@ Quantity = Literal[
 
 
 class SeedEmbedding(FrozenModel):
-    """What the features of one trained cell separate.
+    """How well the features of one trained cell separate classes and subjects.
 
     Silhouettes, from -1 to 1, with windows labelled by class and by subject. Shares of windows whose nearest
     neighbours, by vote, have their class (neighbours of other subjects only; any other window) and their subject
-    (any other window). None where there is nothing to tell apart.
+    (any other window). None if there is only one class or subject.
     """
 
     seed: int
@@ -64,7 +64,7 @@ class EmbeddingRecord(AnalysisRecord):
 
     @property
     def analysed(self) -> Sequence[AnalysedCells]:
-        """The trained cells that it is of."""
+        """The trained cells that the record describes."""
         return (self.cells,)
 
 

@@ -1,4 +1,4 @@
-"""The report on features: what they separate in numbers, and maps of windows coloured by class and by subject."""
+"""The report on features: how well they separate classes and subjects, and maps of windows coloured by both."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -59,14 +59,14 @@ def report(out: Path, records: Sequence[EmbeddingRecord]) -> Shown:
     Raises
     ------
     RecordError
-        The arrays of a record are missing or others.
+        The arrays of a record are missing or have another hash.
     """
     maps = [_read_map(out, record) for record in records]
     return Shown([embedding_table(records)], [class_figure(maps), subject_figure(maps)])
 
 
 def embedding_table(records: Sequence[EmbeddingRecord]) -> Table:
-    """Return what features separate: a block per dataset, a row per model, and what a constant guess gets."""
+    """Return how well features separate: a block per dataset, a row per model, and the score of a constant guess."""
     by_dataset = {record.cells.dataset: [] for record in records}
     for record in records:
         by_dataset[record.cells.dataset].append(record)
@@ -88,9 +88,9 @@ def embedding_table(records: Sequence[EmbeddingRecord]) -> Table:
 
 
 def clusters_by(record: EmbeddingRecord) -> str:
-    """Return what windows cluster by: the label with the larger positive silhouette, where every seed says the same."""
-    said = {_cluster(seed.silhouette_class, seed.silhouette_subject) for seed in record.seeds}
-    return said.pop() if len(said) == 1 else "seeds differ"
+    """Return what windows cluster by, the label with the larger positive silhouette, or that seeds differ."""
+    clusters = {_cluster(seed.silhouette_class, seed.silhouette_subject) for seed in record.seeds}
+    return clusters.pop() if len(clusters) == 1 else "seeds differ"
 
 
 def _cluster(by_class: float | None, by_subject: float | None) -> str:
@@ -112,9 +112,9 @@ def subject_figure(maps: Sequence[Map]) -> Figure:
 
 
 def _figure(maps: Sequence[Map], name: str, by: str) -> Figure:
-    said = "; ".join(
-        f"{one.record.cells.model} on {short_name(one.record.cells.dataset)}: {clusters_by(one.record)}"
-        for one in maps
+    texts = "; ".join(
+        f"{map_.record.cells.model} on {short_name(map_.record.cells.dataset)}: {clusters_by(map_.record)}"
+        for map_ in maps
     )
     few = (
         f"The {N_NAMED_SUBJECTS} subjects with most windows have a colour and form, the others are grey. "
@@ -126,21 +126,21 @@ def _figure(maps: Sequence[Map], name: str, by: str) -> Figure:
         title=f"Features of test windows, coloured by {by}",
         caption=(
             f"t-SNE of the features before the classifier, coloured by {by}; positions and distances between clusters "
-            f"have no unit. {few}{_map_caption([one.record for one in maps])}"
+            f"have no unit. {few}{_map_caption([map_.record for map_ in maps])}"
         ),
-        alt=f"Scatter plots of test windows, one per model and dataset, coloured by {by}. Clusters by: {said}.",
+        alt=f"Scatter plots of test windows, one per model and dataset, coloured by {by}. Clusters by: {texts}.",
         draw=partial(draw, maps, by),
-        stamp=kinds.STAMPS[kinds.least_real(one.record.cells.data.kind for one in maps)],
+        stamp=kinds.STAMPS[kinds.least_real(map_.record.cells.data.kind for map_ in maps)],
     )
 
 
 def draw(maps: Sequence[Map], by: str) -> "matplotlib.figure.Figure":
     """Draw a row per dataset and a column per model, with the legend of each row on its right."""
-    models = in_paper_order({one.record.cells.model for one in maps})
-    found = {one.record.cells.dataset for one in maps}
-    # As the paper has its rows; others follow in the order of reports.
+    models = in_paper_order({map_.record.cells.model for map_ in maps})
+    found = {map_.record.cells.dataset for map_ in maps}
+    # The paper's order of rows first; other datasets follow in the order of reports.
     datasets = [*(name for name in PAPER_ROWS if name in found), *in_report_order(found - {*PAPER_ROWS})]
-    placed = {(one.record.cells.dataset, one.record.cells.model): one for one in maps}
+    placed = {(map_.record.cells.dataset, map_.record.cells.model): map_ for map_ in maps}
     figure = style.new_figure(style.PAGE_IN, 0.3 + 2.4 * len(datasets))
     grid = figure.subplots(len(datasets), len(models), squeeze=False)
     for line, dataset in enumerate(datasets):
@@ -159,29 +159,29 @@ def draw(maps: Sequence[Map], by: str) -> "matplotlib.figure.Figure":
     return figure
 
 
-def draw_map(one: Map, axes: "Axes", by: str) -> None:
+def draw_map(map_: Map, axes: "Axes", by: str) -> None:
     """Draw one map."""
-    values = one.class_name if by == "class" else one.subject
-    shown = _shown(one, by)
+    values = map_.class_name if by == "class" else map_.subject
+    shown = _shown(map_, by)
     rest = ~np.isin(values, shown)
     if rest.any():
         axes.scatter(
-            *one.position[rest].T, s=4, color=style.GRID, linewidths=0, label=f"{_n(values[rest])} others"
+            *map_.position[rest].T, s=4, color=style.GRID, linewidths=0, label=f"{_n(values[rest])} others"
         )
     for number, value in enumerate(shown):
         colour, marker = _LOOKS[number % len(_LOOKS)]
         face = colour if number < len(_LOOKS) else "none"
         axes.scatter(
-            *one.position[values == value].T, s=7, marker=marker, facecolors=face, edgecolors=colour,
+            *map_.position[values == value].T, s=7, marker=marker, facecolors=face, edgecolors=colour,
             linewidths=0.4, label=value, alpha=0.8,
         )  # fmt: skip
 
 
-def _shown(one: Map, by: str) -> list[str]:
+def _shown(map_: Map, by: str) -> list[str]:
     """Return the classes in the order of their labels, or the subjects with most windows."""
     if by == "class":
-        return [name for name in one.record.cells.data.class_names if (one.class_name == name).any()]
-    names, counts = np.unique(one.subject, return_counts=True)
+        return [name for name in map_.record.cells.data.class_names if (map_.class_name == name).any()]
+    names, counts = np.unique(map_.subject, return_counts=True)
     return [str(name) for name in names[np.argsort(-counts, kind="stable")][:N_NAMED_SUBJECTS]]
 
 
@@ -232,9 +232,9 @@ def _table_caption(records: Sequence[EmbeddingRecord]) -> str:
 
 def _map_caption(records: Sequence[EmbeddingRecord]) -> str:
     settings = sorted({(record.perplexity, record.tsne_seed, record.n_components) for record in records})
-    said = "; ".join(f"perplexity {p:g}, seed {seed}, after PCA to {n}" for p, seed, n in settings)
+    texts = "; ".join(f"perplexity {p:g}, seed {seed}, after PCA to {n}" for p, seed, n in settings)
     shown = numbers(sorted({record.map_seed for record in records}))
-    return f"t-SNE: {said}. Cells of seed {shown}. Windows drawn: {_drawn(records)}. {_conditions(records)}"
+    return f"t-SNE: {texts}. Cells of seed {shown}. Windows drawn: {_drawn(records)}. {_conditions(records)}"
 
 
 def _drawn(records: Sequence[EmbeddingRecord]) -> str:
@@ -247,7 +247,7 @@ def _drawn(records: Sequence[EmbeddingRecord]) -> str:
 
 
 def _conditions(records: Sequence[EmbeddingRecord]) -> str:
-    said = sorted(
+    texts = sorted(
         {f"{record.cells.recipe}, changed: {record.cells.changes or 'nothing'}" for record in records}
     )
-    return f"Recipe: {'; '.join(said)}."
+    return f"Recipe: {'; '.join(texts)}."

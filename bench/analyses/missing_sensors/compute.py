@@ -1,8 +1,8 @@
 """How macro F1 on the test part falls when channels are missing, with and without channel dropout in training.
 
 Source of the question: MedMamba paper, section "Robust Input Modeling via Channel Dropout", which motivates dropout
-with missing sensors and measures nothing of it. A missing channel is zero throughout, as a dropped one in training,
-which after the z-score is the channel's mean; what remains is not rescaled, as at any test.
+with missing sensors but does not measure it. A missing channel is zero throughout, like a dropped channel in training,
+which after the z-score is the channel's mean; the other channels are not rescaled.
 """
 
 import json
@@ -33,7 +33,7 @@ from bench.train.scores import macro_f1
 from bench.train.seeding import derived_seed
 
 N_NUMBERS = 8
-"""At most so many numbers of missing channels are tried, from none to all but one."""
+"""The largest count of numbers of missing channels that are tried, from none missing to all but one."""
 
 Draw = NDArray[np.bool_]
 
@@ -44,22 +44,22 @@ def numbers_missing(n_channels: int) -> list[int]:
     Raises
     ------
     UsageError
-        There is one channel only, of which nothing can be missing.
+        The dataset has a single channel.
     """
     if n_channels < 2:
         raise UsageError(
             f"--datasets: a dataset of {n_channels} channel has none to spare; choose one of several channels"
         )
     spread = np.linspace(2, n_channels - 1, N_NUMBERS - 2).round().astype(int)
-    return sorted({0, 1, *(int(one) for one in spread if one < n_channels)})
+    return sorted({0, 1, *(int(number) for number in spread if number < n_channels)})
 
 
 def draw_missing(
     n_channels: int, numbers: Sequence[int], n_draws: int, rng: np.random.Generator
 ) -> dict[int, list[Draw]]:
-    """Return masks ``(n_channels,)`` of what is missing, by number: one for none, else one for each draw.
+    """Return masks ``(n_channels,)`` of missing channels, by their number: a single mask for 0, else one per draw.
 
-    Each draw is an order in which channels fail, so that what is missing early is missing later too.
+    Each draw is an order in which channels fail, so a channel that is missing early is also missing later.
     """
     orders = [rng.permutation(n_channels) for _ in range(n_draws)]
     return {
@@ -94,7 +94,7 @@ def robustness(model: nn.Module, part: Part, draws: dict[int, list[Draw]], recor
 
 
 def run(context: Context, options: Options) -> None:
-    """Measure macro F1 with channels missing; compares cells with and without channel dropout."""
+    """Measure macro F1 with channels missing, of cells with and without channel dropout."""
     options = options.model_copy(update={"device": resolve_device(options.device)})
     for dataset in context.dataset_names(options.datasets):
         groups = [
@@ -161,7 +161,7 @@ def analyse_cells(context: Context, records: Sequence[Record], options: Options)
 
 
 def _groups(records: Sequence[Record]) -> list[list[Record]]:
-    """Return the cells that may be averaged, by model, the largest rate of channel dropout first."""
+    """Return groups of cells that may be averaged, by model, the largest rate of channel dropout first."""
     models = dict.fromkeys(record.cell.model for record in records)
     groups = [
         group
@@ -174,16 +174,16 @@ def _groups(records: Sequence[Record]) -> list[list[Record]]:
 
 def _refuse_other_windows(first: Record, other: Record) -> None:
     """Refuse cells whose test windows differ, so that all are compared on the same."""
-    for what, one, two in (
+    for what, of_first, of_other in (
         ("fingerprint", first.data.fingerprint, other.data.fingerprint),
         ("normalisation", first.data.normalisation, other.data.normalisation),
         ("split", first.settings["data"]["split"], other.settings["data"]["split"]),
         ("split_seed", first.settings["data"]["split_seed"], other.settings["data"]["split_seed"]),
     ):
-        if one != two:
+        if of_first != of_other:
             raise DataError(
-                f"cells {first.key[:12]} and {other.key[:12]} were tested on different windows: {what} {one} and "
-                f"{two}; choose one kind with --recipe or use another --out"
+                f"cells {first.key[:12]} and {other.key[:12]} were tested on different windows: {what} {of_first} and "
+                f"{of_other}; choose one kind with --recipe or use another --out"
             )
 
 
@@ -192,7 +192,7 @@ def _rate(record: Record) -> float | None:
 
 
 def _lacking(groups: Sequence[Sequence[Record]]) -> tuple[str, ...]:
-    """Return what each model lacks for a comparison of dropout on and off, with the command that fills it."""
+    """Return which cells each model lacks for comparing dropout on and off, with the command that trains them."""
     lines = []
     for model in dict.fromkeys(group[0].cell.model for group in groups):
         of_model = [group for group in groups if group[0].cell.model == model]
@@ -209,7 +209,7 @@ def _lacking(groups: Sequence[Sequence[Record]]) -> tuple[str, ...]:
 
 
 def _command(group: Sequence[Record], sets: Sequence[str]) -> str:
-    """Return the command that trains the same cells but for their channel dropout, which ``sets`` may give."""
+    """Return the command that trains the same cells with another channel dropout, which ``sets`` may give."""
     first, settings = group[0], group[0].settings
     values = {**settings["training"], **settings["data"], **settings["hyperparameters"]}
     values |= settings["execution"]
@@ -220,7 +220,7 @@ def _command(group: Sequence[Record], sets: Sequence[str]) -> str:
     ]
     words = ["bench", "run", "--preset", settings["preset"]["name"], "--recipe", first.cell.recipe]
     words += ["--models", first.cell.model, "--datasets", first.cell.dataset]
-    words += ["--seeds", ",".join(str(one.cell.seed) for one in group), "--no-ablation"]
-    for one in [*own, *sets]:
-        words += ["--set", one]
+    words += ["--seeds", ",".join(str(record.cell.seed) for record in group), "--no-ablation"]
+    for setting in [*own, *sets]:
+        words += ["--set", setting]
     return f"{shlex.join(words)}, with the --data and --out of the others"

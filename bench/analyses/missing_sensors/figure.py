@@ -1,4 +1,4 @@
-"""Macro F1 over the number of missing channels, a line a group of cells."""
+"""Macro F1 over the number of missing channels, one line per group of cells."""
 
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ _LINES = ("-", "--", ":")
 
 
 def draw(record: MissingSensorsRecord, names: list[str], chance: float) -> "matplotlib.figure.Figure":
-    """Draw all groups, and what a proportional guess reaches (percent)."""
+    """Draw all groups, and the score of a proportional guess, in percent."""
     figure = style.new_figure(style.COLUMN_IN, 2.6)
     axes = figure.subplots()
     for number, (name, group) in enumerate(zip(names, record.groups, strict=True)):
@@ -35,7 +35,7 @@ def _draw_group(
 ) -> None:
     colour = _COLOURS[number % len(_COLOURS)]
     over = [over_seeds([100 * cell.with_missing(n) for cell in group.cells]) for n in record.numbers]
-    known = [(n, one[0], one[1] or 0.0) for n, one in zip(record.numbers, over, strict=True) if one]
+    known = [(n, score[0], score[1] or 0.0) for n, score in zip(record.numbers, over, strict=True) if score]
     positions, means, deviations = zip(*known, strict=True)
     axes.plot(
         positions,

@@ -1,4 +1,4 @@
-"""Verdict on the claim that channel dropout makes for robustness to missing sensors, from tests without some."""
+"""Verdict on the claim that channel dropout makes models robust to missing sensors."""
 
 from collections.abc import Sequence
 
@@ -17,7 +17,7 @@ def judges(records: Sequence[MissingSensorsRecord], _suite: Suite | None) -> dic
 
 
 class MissingSensorsJudge:
-    """Rules that dropout makes robust if F1 with it is higher on every dataset, however many channels are missing."""
+    """Judges dropout to make robust if F1 with it is higher on every dataset for every number of missing channels."""
 
     def __init__(self, records: Sequence[MissingSensorsRecord]) -> None:
         self.records = records
@@ -34,7 +34,7 @@ class MissingSensorsJudge:
                 gains.extend(known.values())
                 shown = ", ".join(f"{gain:+.1f} without {number}" for number, gain in known.items())
                 texts.append(f"{short_name(record.dataset)}: {shown or 'no seed in common'}")
-                void |= {one.about.void for one in (first, second)} - {""}
+                void |= {group.about.void for group in (first, second)} - {""}
         if not gains:
             return None
         evidence = f"points of F1 that dropout gains with channels missing: {'; '.join(texts)}"

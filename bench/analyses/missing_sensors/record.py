@@ -1,4 +1,4 @@
-"""The record of how trained models fare when channels are missing at test time."""
+"""The record of trained models' macro F1 when channels are missing at test time."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,7 +14,7 @@ NAME = "missing-sensors"
 
 
 class Draws(FrozenModel):
-    """Macro F1 with so many channels missing, one entry per draw of which; draws are the same for all cells."""
+    """Macro F1 with ``n_missing`` channels missing, one entry per draw of channels; all cells share the draws."""
 
     n_missing: int
     f1: tuple[float, ...]
@@ -34,8 +34,8 @@ class CellRobustness(FrozenModel):
     without: tuple[float, ...]
 
     def with_missing(self, n_missing: int) -> float:
-        """Return the mean over draws with so many channels missing."""
-        return next(one.mean for one in self.random if one.n_missing == n_missing)
+        """Return the mean over draws with that many channels missing."""
+        return next(loss.mean for loss in self.random if loss.n_missing == n_missing)
 
 
 class GroupRobustness(FrozenModel):
@@ -54,8 +54,8 @@ class GroupRobustness(FrozenModel):
         """Tell whether the cells of both differ in channel dropout and in nothing else."""
         same = self.about.model == other.about.model and self.about.recipe == other.about.recipe
         mine, others = (
-            {name: value for name, value in one.hyperparameters.items() if name != "channel_dropout"}
-            for one in (self, other)
+            {name: value for name, value in group.hyperparameters.items() if name != "channel_dropout"}
+            for group in (self, other)
         )
         return same and self.about.changes == other.about.changes and mine == others
 
@@ -63,7 +63,7 @@ class GroupRobustness(FrozenModel):
 class MissingSensorsRecord(AnalysisRecord):
     """All trained groups on one dataset.
 
-    ``lacking`` says what was not there to be compared; ``missing_channels`` are the draws, as names.
+    ``lacking`` names the cells absent from the comparison; ``missing_channels`` are the draws, as names of channels.
     """
 
     dataset: str
@@ -90,14 +90,14 @@ class MissingSensorsRecord(AnalysisRecord):
 
     @property
     def analysed(self) -> Sequence[AnalysedCells]:
-        """The trained cells that it is of."""
+        """The trained cells that the record describes."""
         return tuple(group.about for group in self.groups)
 
 
 class Options(contract.CellOptions):
-    """What ``bench analyze missing-sensors`` asks for: how much is tried, and where.
+    """Options of ``bench analyze missing-sensors``.
 
-    ``draws`` random choices of each number of missing channels; windows are drawn by class.
+    Each number of missing channels has ``draws`` random choices of channels; windows are drawn by class.
     """
 
     datasets: str = Field(default="adftd", description="Of the trained cells, a comma list.")

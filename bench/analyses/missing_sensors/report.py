@@ -29,7 +29,7 @@ def report(_out: Path, records: Sequence[MissingSensorsRecord]) -> Shown:
 
 
 def labels(record: MissingSensorsRecord) -> list[str]:
-    """Return how the groups are called; those that would be called alike are numbered."""
+    """Return the names of the groups; equal names are numbered."""
     names = [_label(group) for group in record.groups]
     return [
         name if names.count(name) == 1 else f"{name} ({names[: position + 1].count(name)})"
@@ -38,7 +38,7 @@ def labels(record: MissingSensorsRecord) -> list[str]:
 
 
 def pairs(record: MissingSensorsRecord) -> list[tuple[int, int]]:
-    """Return which groups differ in channel dropout only, as positions: with it, without it."""
+    """Return the positions of groups that differ in channel dropout only: with it, without it."""
     groups = list(enumerate(record.groups))
     return [
         (on, off)
@@ -49,7 +49,7 @@ def pairs(record: MissingSensorsRecord) -> list[tuple[int, int]]:
 
 
 def worst_channel(group: GroupRobustness) -> int:
-    """Return the position of the channel whose loss costs most, on average over seeds; the first of equals."""
+    """Return the position of the channel whose absence costs most F1, on average over seeds; the first of equals."""
     n_channels = len(group.cells[0].without)
     means = [sum(cell.without[channel] for cell in group.cells) for channel in range(n_channels)]
     return min(range(n_channels), key=means.__getitem__)
@@ -138,7 +138,7 @@ def _difference(
     value: Callable[[CellRobustness], float],
     notes: Footnotes,
 ) -> Cell:
-    """Return the seed-wise difference over the seeds that both have."""
+    """Return the difference paired by seed, over the seeds of both groups."""
     others = {cell.seed: value(cell) for cell in second.cells}
     both = [value(cell) - others[cell.seed] for cell in first.cells if cell.seed in others]
     if not both:
@@ -151,8 +151,8 @@ def _difference(
 
 def _label(group: GroupRobustness) -> str:
     rate = group.channel_dropout
-    said = {None: "", 0: ", channel dropout off"}.get(rate, f", channel dropout {rate}")
-    return f"{group.about.model}{said}"
+    description = {None: "", 0: ", channel dropout off"}.get(rate, f", channel dropout {rate}")
+    return f"{group.about.model}{description}"
 
 
 def _mean(group: GroupRobustness, number: int) -> float:
@@ -177,22 +177,22 @@ def _caption(record: MissingSensorsRecord) -> str:
 
 
 def _conditions(record: MissingSensorsRecord) -> str:
-    """Say recipe and settings, once where all groups share them, else of each group."""
+    """Describe recipe and settings, once if all groups share them, else for each group."""
     each = {
         name: _condition(record, group) for name, group in zip(labels(record), record.groups, strict=True)
     }
     if len(set(each.values())) == 1:
         return f"Trained by {next(iter(each.values()))}."
-    return f"Trained by: {'; '.join(f'{name}: {said}' for name, said in each.items())}."
+    return f"Trained by: {'; '.join(f'{name}: {description}' for name, description in each.items())}."
 
 
 def _condition(record: MissingSensorsRecord, group: GroupRobustness) -> str:
-    """Say recipe, changed settings and the hyperparameters in which groups of the model differ, dropout left out."""
-    same_model = [one.hyperparameters for one in record.groups if one.about.model == group.about.model]
+    """Describe recipe, changed settings and the hyperparameters in which groups of the model differ, except dropout."""
+    same_model = [other.hyperparameters for other in record.groups if other.about.model == group.about.model]
     own = [
         f"{name}={value}"
         for name, value in sorted(group.hyperparameters.items())
-        if name != "channel_dropout" and any(one.get(name) != value for one in same_model)
+        if name != "channel_dropout" and any(others.get(name) != value for others in same_model)
     ]
     changed = ", ".join(text for text in (group.about.changes, *own) if text)
     return f"recipe {group.about.recipe}{f', changed: {changed}' if changed else ''}"

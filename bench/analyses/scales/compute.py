@@ -35,16 +35,16 @@ from bench.train.scores import macro_f1
 from bench.train.seeding import derived_seed
 
 RHYTHMS = (("delta", 0.5, 4.0), ("theta", 4.0, 8.0), ("alpha", 8.0, 13.0), ("beta", 13.0, 30.0))
-"""Bands of the EEG in hertz; gamma is what lies above."""
+"""Bands of the EEG in hertz; everything above is gamma."""
 
 N_PARTS = 4
-"""Into so many equal ranges the frequencies of other signals are cut."""
+"""The number of equal ranges that the frequencies of other signals are cut into."""
 
 
 def bands(is_eeg: bool, rate_hz: float) -> tuple[Band, ...]:
     """Return the bands of a signal: the rhythms of the EEG, or equal ranges up to half the rate."""
     half = rate_hz / 2
-    # The last band holds half the rate itself.
+    # The last band includes half the sampling rate itself.
     end = float(np.nextafter(half, np.inf))
     if is_eeg:
         known = [Band(name=name, low_hz=low, high_hz=high) for name, low, high in RHYTHMS]
@@ -88,7 +88,7 @@ def descriptors(model: MedMamba, part: Part, batch_size: int) -> tuple[NDArray[n
 
 @torch.inference_mode()
 def f1_with(model: MedMamba, vectors: Tensor, heard: Sequence[bool], labels: NDArray[np.int64]) -> float:
-    """Return the macro F1 when the branches not heard say the same of every window: their mean vector.
+    """Return the macro F1 when every branch not ``heard`` gives its mean vector for every window.
 
     ``vectors`` are those of `descriptors`.
     """
@@ -99,19 +99,19 @@ def f1_with(model: MedMamba, vectors: Tensor, heard: Sequence[bool], labels: NDA
 
 
 def measure_cell(model: MedMamba, part: Part, seed: int, batch_size: int) -> ScalesCell:
-    """Return what the branches of one trained model respond to, and its macro F1 without and with each alone."""
+    """Return the response of one trained model's branches, and its macro F1 without each and with each alone."""
     mixed, vectors = descriptors(model, part, batch_size)
     labels, n_branches = part.part_labels, len(model.scales)
     n_fft = fft_length(mixed.shape[1])
     branches = []
     for number, scale in enumerate(model.scales):
         transfer = response(stem_kernels(_stem(scale)), n_fft)
-        alone = [one == number for one in range(n_branches)]
+        alone = [branch == number for branch in range(n_branches)]
         branches.append(
             BranchCell(
                 gain=tuple(relative_gain(transfer)),
                 energy=tuple(output_energy(transfer, mixed)),
-                f1_without=f1_with(model, vectors, [not one for one in alone], labels),
+                f1_without=f1_with(model, vectors, [not kept for kept in alone], labels),
                 f1_alone=f1_with(model, vectors, alone, labels),
             )
         )
@@ -187,4 +187,4 @@ def _stem(scale: nn.Module) -> PatchEmbedding:
 
 
 def _is_eeg(facts: DatasetFacts) -> bool:
-    return any(one.dataset == facts.name and one.modality == "EEG" for one in published.dataset_summary())
+    return any(row.dataset == facts.name and row.modality == "EEG" for row in published.dataset_summary())

@@ -36,7 +36,7 @@ def draw(record: ScalesRecord) -> "matplotlib.figure.Figure":
 
 
 def _shown_hz(record: ScalesRecord) -> float:
-    """Return where the axis ends: the EEG's rhythms are slow beside half the sampling rate."""
+    """Return the end of the axis in hertz: 60 for EEG, whose rhythms are slow, else half the sampling rate."""
     half = record.frequencies_hz[-1]
     return min(60.0, half) if record.is_eeg else half
 
@@ -47,11 +47,11 @@ def _colour(number: int) -> str:
 
 def _draw_gain(axes: "Axes", record: ScalesRecord, number: int, stride: int) -> None:
     bins = [
-        over_seeds([cell.branches[number].gain[one] for cell in record.cells])
-        for one in range(len(record.frequencies_hz))
+        over_seeds([cell.branches[number].gain[position] for cell in record.cells])
+        for position in range(len(record.frequencies_hz))
     ]
-    means = [one[0] for one in bins if one]
-    deviations = [one[1] or 0.0 for one in bins if one]
+    means = [gain[0] for gain in bins if gain]
+    deviations = [gain[1] or 0.0 for gain in bins if gain]
     axes.plot(
         record.frequencies_hz,
         means,
@@ -90,8 +90,8 @@ def _draw_worth(axes: "Axes", record: ScalesRecord) -> None:
     if full:
         axes.axhline(full[0], color=style.INK, linewidth=0.9, linestyle="--", label="all branches")
     kinds: tuple[tuple[float, str, Callable[[BranchCell], float]], ...] = (
-        (-0.12, "full", lambda one: one.f1_without),
-        (0.12, "none", lambda one: one.f1_alone),
+        (-0.12, "full", lambda branch: branch.f1_without),
+        (0.12, "none", lambda branch: branch.f1_alone),
     )
     for number in range(len(record.strides)):
         for shift, fill, value in kinds:

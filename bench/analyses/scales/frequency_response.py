@@ -1,7 +1,7 @@
-"""What a strided convolution over several channels passes on, by frequency.
+"""The frequency response of a strided convolution over several channels.
 
 Source: MedMamba paper, section "Principle II: Multi-Rate Temporal Decomposition": a stem is a convolution whose kernel
-and stride are equal. A kernel of s steps at a rate of f hertz tells apart what lies f / s hertz apart, and its tokens,
+and stride are equal. A kernel of s steps at a rate of f hertz resolves frequencies f / s hertz apart, and its tokens,
 f / s a second, follow a rhythm of at most f / 2s hertz; faster ones fold onto slower ones.
 """
 
@@ -15,13 +15,13 @@ _WINDOWS_AT_ONCE = 32
 
 
 def frequencies(n_times: int, rate_hz: float) -> Floats:
-    """Return the frequencies of a window, 0 to half the rate, in hertz; long windows are looked at in parts."""
+    """Return the frequencies of a window, 0 to half the rate, in hertz; long windows are transformed in parts."""
     n_fft = fft_length(n_times)
     return np.arange(n_fft // 2 + 1) * rate_hz / n_fft
 
 
 def fft_length(n_times: int) -> int:
-    """Return the length of the transforms: the window's or one less, so that it is even, and at most 512 steps."""
+    """Return the length of the transforms in steps: the window's, made even by dropping a step, and at most 512."""
     return min(n_times - n_times % 2, MAX_FFT)
 
 
@@ -43,9 +43,9 @@ def relative_gain(transfer: NDArray[np.complex128]) -> Floats:
 
 
 def output_energy(transfer: NDArray[np.complex128], windows: NDArray[np.floating]) -> Floats:
-    """Return the share ``(n_bins,)`` of each frequency in the energy that filters give on windows.
+    """Return the share ``(n_bins,)`` of each frequency in the energy of the filters' outputs on windows.
 
-    Windows ``(n, n_times, n_channels)`` lose their mean, which a rhythm has no part in, and are tapered (Hann);
+    The mean of each window ``(n, n_times, n_channels)`` is removed, and the window is tapered (Hann);
     channels are summed with their phases, as the filters do.
     """
     n_fft = 2 * (len(transfer) - 1)
@@ -58,6 +58,6 @@ def output_energy(transfer: NDArray[np.complex128], windows: NDArray[np.floating
         spectrum = np.fft.rfft((x - x.mean(axis=1, keepdims=True)) * taper, axis=1)
         filtered = np.matmul(transfer, spectrum.transpose(1, 2, 0))
         total += np.sum(np.abs(filtered) ** 2, axis=(1, 2))
-    # Bins between zero and half the rate stand for two frequencies.
+    # Bins between zero and half the rate stand for a positive and a negative frequency.
     total[1:-1] *= 2
     return total / total.sum()

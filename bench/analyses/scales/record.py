@@ -1,4 +1,4 @@
-"""The record of what each time scale of a trained MedMamba responds to, and what it is worth."""
+"""The record of each time scale of a trained MedMamba: its frequency response, and macro F1 without it."""
 
 from collections.abc import Sequence
 
@@ -19,9 +19,9 @@ class BranchCell(FrozenModel):
     ----------
     gain
         Mean squared response of the learned kernels over the record's frequencies, divided by its mean: a white
-        kernel, as before training in expectation, has 1 everywhere.
+        kernel, such as an untrained one on average, has 1 everywhere.
     energy
-        Share of the energy of the kernels' outputs on test windows that each frequency brings; sums to 1.
+        Share of each frequency in the energy of the kernels' outputs on test windows; sums to 1.
     f1_without, f1_alone
         Macro F1 with this branch silenced, and with all others silenced.
     """
@@ -41,7 +41,7 @@ class ScalesCell(FrozenModel):
 
 
 class Band(FrozenModel):
-    """A range of frequencies, in hertz; ``low`` belongs to it, ``high`` does not."""
+    """A range of frequencies, in hertz; it includes ``low_hz`` and excludes ``high_hz``."""
 
     name: str
     low_hz: float
@@ -52,12 +52,16 @@ class Band(FrozenModel):
         return sum(self._inside(shares, hz))
 
     def mean(self, values: Sequence[float], hz: Sequence[float]) -> float | None:
-        """Return the mean of values over the frequencies in the band; None where it has none."""
+        """Return the mean of values over the frequencies in the band; None if there are none."""
         inside = self._inside(values, hz)
         return sum(inside) / len(inside) if inside else None
 
     def _inside(self, values: Sequence[float], hz: Sequence[float]) -> list[float]:
-        return [value for value, one in zip(values, hz, strict=True) if self.low_hz <= one < self.high_hz]
+        return [
+            value
+            for value, frequency in zip(values, hz, strict=True)
+            if self.low_hz <= frequency < self.high_hz
+        ]
 
 
 class ScalesRecord(AnalysisRecord):
@@ -82,7 +86,7 @@ class ScalesRecord(AnalysisRecord):
 
     @property
     def analysed(self) -> Sequence[AnalysedCells]:
-        """The trained cells that it is of."""
+        """The trained cells that the record describes."""
         return (self.about,)
 
 

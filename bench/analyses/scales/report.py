@@ -1,4 +1,4 @@
-"""What each time scale of MedMamba responds to, beside the paper's words on it, and what it is worth."""
+"""The report on MedMamba's time scales: the response of each, beside the paper's description, and its worth in F1."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -17,10 +17,10 @@ from bench.studies.kinds import SENTENCES
 
 PAPER_DATASET = "adftd"
 PAPER_WORDS = {5: ("beta",), 10: ("theta", "alpha"), 25: ("theta", "alpha")}
-"""Bands that the section on the ablation ascribes to each stride, on EEG."""
+"""Bands that the paper's section on the ablation ascribes to each stride, on EEG."""
 
 PREFERENCE = 1.1
-"""Ours: kernels prefer a band when they respond to it ten percent more than kernels without structure would."""
+"""Our choice: kernels prefer a band when their gain in it is ten percent above that of white kernels."""
 
 
 def report(_out: Path, records: Sequence[ScalesRecord]) -> Shown:
@@ -42,7 +42,7 @@ def gain_table(record: ScalesRecord) -> Table:
         facts = [f"{1000 * stride / rate:.4g} ms", f"{rate / stride:.3g} Hz", f"{rate / stride / 2:.3g} Hz"]
         cells = [Cell(text=text) for text in facts]
         cells += [
-            _over_cells(record, number, lambda one, b=band: b.mean(one.gain, record.frequencies_hz))
+            _over_cells(record, number, lambda branch, b=band: b.mean(branch.gain, record.frequencies_hz))
             for band in record.bands
         ]
         cells.append(Cell(text=preferred(record, number) or "none"))
@@ -68,7 +68,7 @@ def energy_table(record: ScalesRecord) -> Table:
         Row(
             f"stride {stride}",
             tuple(
-                _over_cells(record, number, lambda one, b=band: 100 * b.total(one.energy, record.frequencies_hz))
+                _over_cells(record, number, lambda branch, b=band: 100 * b.total(branch.energy, record.frequencies_hz))
                 for band in record.bands
             ),
         )
@@ -94,7 +94,7 @@ def worth_table(record: ScalesRecord) -> Table:
     for title, value in (("without", _without), ("only", _alone)):
         for number, stride in enumerate(record.strides):
             values = [100 * value(cell.branches[number]) for cell in record.cells]
-            losses = [one - 100 * cell.f1 for one, cell in zip(values, record.cells, strict=True)]
+            losses = [percent - 100 * cell.f1 for percent, cell in zip(values, record.cells, strict=True)]
             rows.append(Row(f"{title} stride {stride}", (_over(values), _over(losses))))
     guesses = (
         ("most frequent class", majority_scores(record.windows_per_class)["f1"]),
@@ -136,7 +136,7 @@ def scales_figure(record: ScalesRecord) -> Figure:
 
 
 def preferred(record: ScalesRecord, number: int) -> str:
-    """Return the band that a branch responds to most, an empty text where it prefers none.
+    """Return the band that a branch responds to most, an empty text if it prefers none.
 
     A preference is a mean of at least `PREFERENCE` that is more than a standard deviation over seeds above 1.
     """
@@ -153,7 +153,7 @@ def preferred(record: ScalesRecord, number: int) -> str:
 
 
 def verdict(record: ScalesRecord) -> str:
-    """Return what was found of the paper's words, as sentences."""
+    """Return, as sentences, whether the paper's description of each stride was found."""
     if record.about.dataset != PAPER_DATASET:
         return "The paper's words on bands are of the EEG of ADFTD at 256 Hz, which this is not."
     if not any(stride in PAPER_WORDS for stride in record.strides):
@@ -164,8 +164,8 @@ def verdict(record: ScalesRecord) -> str:
         if words is None:
             continue
         found = preferred(record, number)
-        said = f"stride {stride}: {' or '.join(words)} said, {found or 'none preferred'} found"
-        (agree if found in words else differ).append(said)
+        sentence = f"stride {stride}: {' or '.join(words)} said, {found or 'none preferred'} found"
+        (agree if found in words else differ).append(sentence)
     whether = "does not hold here" if differ else "holds here"
     where = ", on SIMULATED data" if record.about.data.kind == "simulated" else ""
     rate = record.sampling_rate_hz
@@ -177,12 +177,12 @@ def verdict(record: ScalesRecord) -> str:
     )
 
 
-def _without(one: BranchCell) -> float:
-    return one.f1_without
+def _without(branch: BranchCell) -> float:
+    return branch.f1_without
 
 
-def _alone(one: BranchCell) -> float:
-    return one.f1_alone
+def _alone(branch: BranchCell) -> float:
+    return branch.f1_alone
 
 
 def _over_cells(record: ScalesRecord, number: int, value: Callable[[BranchCell], float | None]) -> Cell:
@@ -195,7 +195,7 @@ def _over(values: Sequence[float | None]) -> Cell:
 
 
 def _hertz(record: ScalesRecord, number: int) -> str:
-    """Return the ends of a band; those of ranges without a name are their name."""
+    """Return the ends of a band; empty for ranges without a name, whose label holds them."""
     band = record.bands[number]
     return f" ({band.low_hz:.3g} to {band.high_hz:.3g} Hz)" if record.is_eeg else ""
 

@@ -10,8 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from bench import datasets
-from bench.analyses.context import Context
-from bench.analyses.contract import Say
+from bench.analyses.context import Context, Say
 from bench.analyses.scaling.record import Options, ScalingCurve, ScalingPoint, ScalingRecord, scaling_key
 from bench.errors import ModelError, UsageError
 from bench.measure.exclusive import measuring
@@ -27,7 +26,7 @@ from bench.plan.request import chosen_names
 from bench.results.record import Environment
 
 RUNS_S = 0.5
-"""A model runs this long at each length, once at least."""
+"""Seconds that a model runs at each length; it runs at least once."""
 
 
 def run(context: Context, options: Options) -> None:
@@ -38,7 +37,7 @@ def run(context: Context, options: Options) -> None:
 
 
 def plan_of(options: Options, data: Path) -> "ScalingPlan":
-    """Return what is asked for.
+    """Return the plan for the options.
 
     Raises
     ------
@@ -79,9 +78,9 @@ class ScalingPlan:
 
 
 def measure_scaling(plan: ScalingPlan, say: Say, keep: Callable[[ScalingRecord], object]) -> None:
-    """Measure all models at all lengths and give ``keep`` the record; an interrupted one of the models done by then.
+    """Measure all models at all lengths and pass the record to ``keep``; if interrupted, of the models done by then.
 
-    Whoever calls this holds the device.
+    The caller must hold the device's lock.
     """
     session = datetime.now(UTC).isoformat(timespec="seconds")
     watch = Watch(plan.environment.device)
@@ -113,7 +112,7 @@ def _record(
 
 
 def _curve(subject: Subject, plan: ScalingPlan, watch: Watch, say: Say) -> ScalingCurve:
-    """Measure lengths in ascending order; after the first that does not fit or end, only operations are counted."""
+    """Measure lengths in ascending order; after one that does not fit or end in time, only operations are counted."""
     sizes = [replace(subject, n_times=n_times) for n_times in sorted(plan.lengths)]
     counted = [_counted(size, say) for size in sizes]
     points, stopped = [], ""
@@ -137,7 +136,7 @@ def _curve(subject: Subject, plan: ScalingPlan, watch: Watch, say: Say) -> Scali
 
 
 def _counted(subject: Subject, say: Say) -> ScalingPoint:
-    """Return a point with its operations; without them where they cannot be counted, or the model refuses a length."""
+    """Return a point with its operations; without them if they cannot be counted or the model refuses the length."""
     point = ScalingPoint(n_times=subject.n_times, operations=None)
     try:
         flops = count_flops(subject.build, subject.n_times, subject.n_channels)
@@ -153,7 +152,7 @@ def _counted(subject: Subject, say: Say) -> ScalingPoint:
 
 
 def _timed(subject: Subject, point: ScalingPoint, plan: ScalingPlan, deadline: float) -> ScalingPoint:
-    """Add time and memory to a point, or why there are none."""
+    """Add time and memory to a point, or the reason for their absence."""
     left_s = deadline - time.monotonic()
     stop = f"stopped at {point.n_times} steps: "
     if left_s <= 0:
@@ -162,7 +161,7 @@ def _timed(subject: Subject, point: ScalingPoint, plan: ScalingPlan, deadline: f
     try:
         found = probe(subject, workload, limit_s=left_s)
         keeps = subject.device == "cpu" and may_keep([(subject, found)])
-        # A second process: the peak of one that keeps what it frees is not what the model needs.
+        # A second process: a process that keeps freed memory peaks above what the model needs.
         timed = probe(
             replace(subject, keeps_memory=keeps),
             workload,

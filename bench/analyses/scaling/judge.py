@@ -15,7 +15,7 @@ from bench.studies.suite import Suite
 
 DATASET = "adftd"
 CLOSE = 0.1
-"""Ours: an exponent is reproduced within 0.1 of the stated one, within bounds within 0.25."""
+"""Our choice: an exponent is reproduced up to 0.1 from the stated one, within bounds up to 0.25."""
 BOUNDS = 0.25
 
 
@@ -25,7 +25,7 @@ def judges(records: Sequence[ScalingRecord], _suite: Suite | None) -> dict[str, 
 
 
 class ScalingJudge:
-    """Rules on exponents of operations over the length of the window."""
+    """Judges exponents of operations over the length of the window."""
 
     def __init__(self, records: Sequence[ScalingRecord]) -> None:
         self._rules: dict[str, Callable[..., Ruling | None]] = {
@@ -44,7 +44,7 @@ class ScalingJudge:
         return self._rules[about.pop("rule")](**about)
 
     def _exponent(self, models: Sequence[str], exponent: float) -> Ruling | None:
-        """Compare every named model with the stated exponent; the one farthest off decides."""
+        """Compare every named model with the stated exponent; the model farthest off decides."""
         found = {name: self.exponents[name] for name in models if name in self.exponents}
         if len(found) < len(models):
             return None
@@ -54,7 +54,7 @@ class ScalingJudge:
     def _slower_but_linear(self) -> Ruling | None:
         """Look for models that the paper prints as slower than MedMamba although their cost is linear, too."""
         speeds: dict[str, Any] = {
-            one.model: one for one in published.efficiency() if one.quantity == "throughput"
+            row.model: row for row in published.efficiency() if row.quantity == "throughput"
         }
         slower = [name for name, speed in speeds.items() if speed.high < speeds[OURS].low]
         found = {name: self.exponents[name] for name in slower if name in self.exponents}

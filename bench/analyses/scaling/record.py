@@ -17,7 +17,7 @@ from bench.results.record import Environment, Sha256
 
 NAME = "scaling"
 FIT_FROM = 512
-"""Exponents are fitted on windows of at least this many steps: below, what does not grow hides what does."""
+"""Exponents are fitted on windows of at least this many steps; constant costs dominate in shorter windows."""
 
 Quantity = Literal["operations", "seconds", "memory"]
 
@@ -26,7 +26,7 @@ class ScalingPoint(FrozenModel):
     """One model at one length, in inference.
 
     ``operations`` of one window; ``seconds`` of every run of a batch; ``memory_bytes`` beyond a process without a
-    model. What could not be had is None or empty, and ``message`` says why, or what else to know of the numbers.
+    model. What could not be measured is None or empty, and ``message`` gives the reason, or remarks on the numbers.
     """
 
     n_times: int
@@ -36,7 +36,7 @@ class ScalingPoint(FrozenModel):
     message: str = ""
 
     def value(self, quantity: Quantity) -> float | None:
-        """Return one of the three costs; of the runs the median."""
+        """Return one of the three costs; for ``seconds`` the median of the runs."""
         if quantity == "operations":
             return self.operations
         if quantity == "memory":
@@ -54,7 +54,7 @@ class ScalingCurve(FrozenModel):
 
 
 class ScalingRecord(FrozenModel):
-    """Curves measured in one session. ``limit_s`` is the time that one model had.
+    """Curves measured in one session. ``limit_s`` is the time limit of each model.
 
     ``environment`` names the backend that scans ran on.
     """
@@ -85,7 +85,7 @@ class ScalingRecord(FrozenModel):
 
 @dataclass(frozen=True)
 class Exponent:
-    """The slope of a cost over the length, both as logarithms, with its standard error."""
+    """The slope of log cost over log length, with its standard error."""
 
     value: float
     error: float

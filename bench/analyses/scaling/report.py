@@ -100,7 +100,7 @@ def scaling_figure(record: ScalingRecord, name: str) -> Figure:
     """Return the figure of a record."""
     ours = next((curve for curve in record.curves if curve.model == OURS), None)
     exponent = fit_exponent(ours, "operations") if ours else None
-    said = f" MedMamba's operations grow with exponent {exponent.value:.2f}." if exponent else ""
+    sentence = f" MedMamba's operations grow with exponent {exponent.value:.2f}." if exponent else ""
     return Figure(
         name=name,
         title="Cost over the length of the window",
@@ -110,7 +110,7 @@ def scaling_figure(record: ScalingRecord, name: str) -> Figure:
         ),
         alt=(
             f"Three log-log panels over window length for {len(record.curves)} models: operations, speed, "
-            f"memory.{said}"
+            f"memory.{sentence}"
         ),
         draw=partial(draw, record.curves, record.batch),
     )

@@ -54,7 +54,7 @@ def check_all(context: Context, trained: Sequence[list[Record]]) -> TheoryRecord
     context
         The run.
     trained
-        Cells whose mixing layers are looked at, those of one dataset together, which differ in the seed alone; without
+        Cells whose mixing layers are analysed, one list per dataset, which differ in the seed alone; without
         any, no trained mixer is checked against the first proposition's premise.
 
     Raises
@@ -68,28 +68,32 @@ def check_all(context: Context, trained: Sequence[list[Record]]) -> TheoryRecord
     for records in trained:
         context.say(f"noise suppression: {records[0].cell.dataset}")
         found.append(_of_dataset(context, records))
-    checks = [one.check for one in found]
+    checks = [of_dataset.check for of_dataset in found]
     if not trained:
         checks.append(
             not_checked("no trained cell", f"no trained model with channel mixing in {context.out}")
         )
-    met = {one.cells.dataset: one.tally for one in found}
+    met = {of_dataset.cells.dataset: of_dataset.tally for of_dataset in found}
     checks.append(check_implication(met, np.random.default_rng(SEED)))
     context.say("optimal mixer")
     generator = torch_generator(SEED, "optimal mixer")
-    of_data = [_problem(one.cells, one.moments) for one in found if one.moments is not None]
+    of_data = [
+        _problem(of_dataset.cells, of_dataset.moments)
+        for of_dataset in found
+        if of_dataset.moments is not None
+    ]
     checks.extend(check_optimal_mixer([*random_problems(generator), *of_data], generator))
     context.say("scale mismatch, cost of the scans")
     checks.extend(check_scale_mismatch(np.random.default_rng(SEED)))
     checks.append(check_scan_cost())
     context.say("symmetric context: trains small cores")
     checks.extend(check_symmetric_context())
-    cells = tuple(one.cells for one in found)
+    cells = tuple(of_dataset.cells for of_dataset in found)
     return TheoryRecord(seed=SEED, checks=tuple(checks), cells=cells)
 
 
 class _OfDataset(NamedTuple):
-    """What trained cells and their data bring; no moments where one channel leaves nothing to mix."""
+    """The results of one dataset's trained cells; no moments if the dataset has a single channel."""
 
     cells: AnalysedCells
     check: Check

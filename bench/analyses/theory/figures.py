@@ -17,7 +17,7 @@ _LOOKS = (
     (style.PURPLE, ":", "D"),
 )
 _FEW = 20
-"""Curves of at most so many points show them."""
+"""Curves with at most this many points show each point as a mark."""
 
 
 def draw(check: Check) -> "matplotlib.figure.Figure":
@@ -40,7 +40,7 @@ def draw(check: Check) -> "matplotlib.figure.Figure":
 def draw_panel(curves: Sequence[Curve], axes: "Axes") -> None:
     """Draw lines with their bands, the legend below."""
     if all(float(x).is_integer() for curve in curves for x in curve.x):
-        axes.locator_params(axis="x", integer=True)  # no dimension or length is half a one
+        axes.locator_params(axis="x", integer=True)  # dimensions and lengths are whole numbers
     for number, curve in enumerate(curves):
         colour, line, marker = _LOOKS[number % len(_LOOKS)]
         shown = marker if len(curve.x) <= _FEW else ""

@@ -1,6 +1,6 @@
 """Verdicts on the paper's propositions, from the record of their checks.
 
-Where a check was made on several datasets, those that may be set against the paper decide.
+If a check was made on several datasets, those comparable with the paper decide.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ def judges(records: Sequence[TheoryRecord], _suite: Suite | None) -> dict[str, R
 
 
 class TheoryJudge:
-    """Rules that a proposition is reproduced when each of its checks holds, by the rules that the checks state."""
+    """Judges a proposition to be reproduced when each of its checks holds."""
 
     def __init__(self, records: Sequence[TheoryRecord]) -> None:
         self.checks = [check for record in records for check in record.checks]
@@ -26,14 +26,14 @@ class TheoryJudge:
         """Return the verdict, or None where nothing was checked."""
         wanted = claim.about["checks"]
         found = [check for check in self.checks if check.number in wanted and check.verdict != "not checked"]
-        if {one.number for one in found} != set(wanted):
+        if {check.number for check in found} != set(wanted):
             return None
-        decisive = [one for one in found if not one.void]
-        if {one.number for one in decisive} != set(wanted):
-            void = sorted({one.void for one in found if one.void})
-            return void_ruling(_told(found), "; ".join(void))
-        return comparison_ruling(all(one.verdict == "holds" for one in decisive), _told(decisive))
+        decisive = [check for check in found if not check.void]
+        if {check.number for check in decisive} != set(wanted):
+            void = sorted({check.void for check in found if check.void})
+            return void_ruling(_evidence(found), "; ".join(void))
+        return comparison_ruling(all(check.verdict == "holds" for check in decisive), _evidence(decisive))
 
 
-def _told(checks: Sequence[Check]) -> str:
+def _evidence(checks: Sequence[Check]) -> str:
     return "; ".join(f"{check.number}, {check.about}: {check.verdict}: {check.result}" for check in checks)

@@ -1,7 +1,7 @@
 """Whether a mixer that contracts the complement of a subspace lowers the ratio of nuisance to signal.
 
 Source: MedMamba paper, section "Principle I: Spatial Centralization via Channel Mixing", proposition on noise
-suppression: where gamma < 1 - epsilon, the ratio falls by at least gamma / (1 - epsilon). Whether trained mixers meet
+suppression: if gamma < 1 - epsilon, the ratio falls by at least gamma / (1 - epsilon). Whether trained mixers meet
 that premise is another question, see `noise_suppression`.
 """
 
@@ -26,7 +26,7 @@ CLAIM = (
 
 
 class Tally(NamedTuple):
-    """Points at which the premise holds, and at how many of those the ratio falls as far as claimed."""
+    """The number of points at which the premise holds, and of those at which the ratio falls as far as claimed."""
 
     n_premise: int
     n_lower: int
@@ -35,7 +35,7 @@ class Tally(NamedTuple):
 def falls_as_claimed(
     matrices: NDArray[np.float64], points: NDArray[np.floating], basis: NDArray[np.float64], r: int
 ) -> Tally:
-    """Count where the premise holds and the ratio of a point's own components falls by gamma / (1 - epsilon).
+    """Count the points where the premise holds, and where the ratio of the point's components falls as claimed.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def falls_as_claimed(
     parts = (points - signal, signal)
     mixed = [np.linalg.norm(np.einsum("ncd,nd->nc", matrices, part), axis=1) for part in parts]
     plain = [np.linalg.norm(part, axis=1) for part in parts]
-    # Products on both sides, so that a point without signal needs no ratio.
+    # Compares products instead of ratios, so that a point without signal needs no division.
     lower = mixed[0] * plain[1] * found.floor <= found.gamma * mixed[1] * plain[0] * (1 + ROUNDING) + ROUNDING
     return Tally(int(found.premise.sum()), int((found.premise & lower).sum()))
 
@@ -61,8 +61,8 @@ def tally_trained(
 ) -> Tally:
     """Count over the Jacobians ``(n, C, C)`` of each seed, all bases and all dimensions of the subspace."""
     counts = [
-        falls_as_claimed(one, points, basis, r)
-        for one in found
+        falls_as_claimed(jacobians, points, basis, r)
+        for jacobians in found
         for basis in bases.values()
         for r in range(1, len(basis))
     ]
@@ -91,11 +91,14 @@ def check_implication(trained: Mapping[str, Tally], generator: np.random.Generat
         counts.append(falls_as_claimed(np.broadcast_to(matrix, (N_POINTS, *matrix.shape)), points, basis, r))
     n_constructed, n_trained = (
         sum(count.n_premise for count in counts),
-        sum(one.n_premise for one in trained.values()),
+        sum(tally.n_premise for tally in trained.values()),
     )
     n = n_constructed + n_trained
     lower = sum(count.n_lower for count in (*counts, *trained.values()))
-    met = ", ".join(f"{name} {one.n_premise:,}" for name, one in trained.items() if one.n_premise) or "none"
+    met = (
+        ", ".join(f"{name} {tally.n_premise:,}" for name, tally in trained.items() if tally.n_premise)
+        or "none"
+    )
     return Check(
         number="1b",
         about="the implication",

@@ -29,7 +29,7 @@ from bench.train.part import Part
 BATCH = 256
 N_POINTS = 300
 ENOUGH = 0.95
-"""The premise holds for a subspace where it does at this share of the points, in every seed."""
+"""The premise holds for a subspace if it holds at this share of the points, in every seed."""
 
 CLAIM = (
     "The channel mixer suppresses noise: its Jacobian keeps the informative subspace up to epsilon and contracts the "
@@ -72,7 +72,7 @@ def between_class_scatter(moments: ClassMoments) -> dict[str, NDArray[np.float64
 
     ``means``: scatter of the classes' means at each step of the window about the common one; averaged over steps
     first it would be zero, since every window is standardised. ``covariances``: mean square of the classes'
-    covariances less the common one, which needs no phase.
+    covariances minus the common covariance, which needs no aligned phase.
     """
     share = moments.share
     mean = moments.mean - np.einsum("k,ktc->tc", share, moments.mean)
@@ -104,7 +104,7 @@ class Constants:
 
     @property
     def premise(self) -> NDArray[np.bool_]:
-        """Where gamma < 1 - epsilon; both are then below one as the proposition wants them."""
+        """Whether gamma < 1 - epsilon, per point; both are then below one as the proposition requires."""
         return self.gamma < self.floor
 
 
@@ -126,7 +126,7 @@ def constants(matrices: NDArray[np.float64], basis: NDArray[np.float64], r: int)
 def ratio_falls(
     matrices: NDArray[np.float64], points: NDArray[np.floating], basis: NDArray[np.float64], r: int
 ) -> NDArray[np.bool_]:
-    """Return where the ratio of nuisance to signal of the point's own two components is lower after the Jacobian.
+    """Return whether the ratio of nuisance to signal of each point's two components is lower after the Jacobian.
 
     ``points`` is ``(n, C)``; the other arguments are those of `constants`.
     """
@@ -146,7 +146,7 @@ def draw_points(part: Part, n_points: int, generator: np.random.Generator) -> ND
 
 @dataclass(frozen=True)
 class Best:
-    """The subspace with the premise at most points in the worst seed; of equals the one with the smallest gap."""
+    """The subspace whose premise holds at most points in the worst seed; among equals the one with the smallest gap."""
 
     kind: str
     r: int
@@ -163,16 +163,16 @@ def best_subspace(found: Sequence[NDArray[np.float64]], bases: Mapping[str, NDAr
     candidates = []
     for kind, basis in bases.items():
         for r in range(1, len(basis)):
-            at = [constants(one, basis, r) for one in found]
-            gamma = float(np.median([one.gamma for one in at]))
-            floor = float(np.median([one.floor for one in at]))
-            share = min(float(one.premise.mean()) for one in at)
+            at = [constants(of_seed, basis, r) for of_seed in found]
+            gamma = float(np.median([of_seed.gamma for of_seed in at]))
+            floor = float(np.median([of_seed.floor for of_seed in at]))
+            share = min(float(of_seed.premise.mean()) for of_seed in at)
             candidates.append(Best(kind, r, share, gamma, floor))
     return max(candidates, key=lambda candidate: (candidate.share, candidate.floor - candidate.gamma))
 
 
 def subspace_bases(moments: ClassMoments) -> dict[str, NDArray[np.float64]]:
-    """Return for either kind of scatter the basis ``(C, C)`` whose first r columns are the informative subspace."""
+    """Return, for each kind of scatter, the basis ``(C, C)`` whose first r columns span the informative subspace."""
     return {kind: eigenbasis(scatter) for kind, scatter in between_class_scatter(moments).items()}
 
 
@@ -187,9 +187,13 @@ def check_noise_suppression(
     ``found`` are the Jacobians ``(n, C, C)`` of each seed at ``points`` ``(n, C)``; there are two channels at least.
     """
     best = best_subspace(found, bases)
-    least_gamma = min(float(constants(one, bases[kind], 1).gamma.min()) for one in found for kind in bases)
+    least_gamma = min(
+        float(constants(of_seed, bases[kind], 1).gamma.min()) for of_seed in found for kind in bases
+    )
     falls = {
-        kind: np.array([[ratio_falls(one, points, basis, r).mean() for r in _ranks(basis)] for one in found])
+        kind: np.array(
+            [[ratio_falls(of_seed, points, basis, r).mean() for r in _ranks(basis)] for of_seed in found]
+        )
         for kind, basis in bases.items()
     }
     lowest, highest = (float(edge([edge(shares) for shares in falls.values()])) for edge in (np.min, np.max))
@@ -231,7 +235,7 @@ def check_noise_suppression(
 
 
 def not_checked(about: str, why: str) -> Check:
-    """Return the check as it stands where nothing can be checked."""
+    """Return the check for a case in which nothing can be checked."""
     return Check(
         number="1a", about=about, claim=CLAIM, checked="nothing", on="nothing", result=why,
         verdict="not checked",
@@ -250,13 +254,13 @@ def _curves(
     """Return gamma and 1 - epsilon (median and quartiles over points and seeds) and the shares, over r."""
     curves, shares = [], []
     for kind, basis in bases.items():
-        over = [[constants(one, basis, r) for one in found] for r in _ranks(basis)]
+        over = [[constants(of_seed, basis, r) for of_seed in found] for r in _ranks(basis)]
         x = tuple(map(float, _ranks(basis)))
         for name, label in (("gamma", "gamma"), ("floor", "1 - epsilon")):
-            values = [np.concatenate([getattr(one, name) for one in at]) for at in over]
+            values = [np.concatenate([getattr(of_seed, name) for of_seed in at]) for at in over]
             low, middle, high = (tuple(float(np.quantile(v, q)) for v in values) for q in (0.25, 0.5, 0.75))
             curves.append(Curve(panel=f"U from class {kind}", label=label, x=x, y=middle, low=low, high=high))
-        premise = tuple(float(np.mean([one.premise.mean() for one in at])) for at in over)
+        premise = tuple(float(np.mean([of_seed.premise.mean() for of_seed in at])) for at in over)
         falling = tuple(map(float, falls[kind].mean(axis=0)))
         for y, label in ((premise, "premise"), (falling, "ratio falls")):
             shares.append(Curve(panel="share of points", label=f"{label}, {kind}", x=x, y=y))

@@ -1,4 +1,4 @@
-"""Whether the paper's closed form of the best whitened mixer is the best: its second proposition.
+"""Whether the paper's closed form of the best whitened mixer is optimal: its second proposition.
 
 Source: MedMamba paper, section "Principle I: Spatial Centralization via Channel Mixing", proposition on optimal
 mixing. With A = Sigma_n + sigma^2 I and K = A^(-1/2) Sigma_s A^(-1/2), the mixers of rank r with M A M' = I are
@@ -28,7 +28,7 @@ RANKS = (1, 2, 3, 5, 8)
 N_STEPS = 200
 LEARNING_RATE = 0.05
 TOLERANCE = 1e-6
-"""Information, in nats, by which a mixer has to be better than the closed form to count."""
+"""The least information, in nats, by which a mixer must beat the closed form to count as better."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ def random_problems(generator: torch.Generator) -> list[Problem]:
 
 
 def data_problem(name: str, moments: ClassMoments) -> Problem:
-    """Return the problem of a dataset's training part: scatter between the classes' means against what is left.
+    """Return the problem of a dataset's training part: scatter between the classes' means, and all other covariance.
 
     The readout noise has a tenth of the mean variance of a channel.
     """
@@ -142,7 +142,7 @@ def total_covariance(moments: ClassMoments) -> NDArray[np.float64]:
 
 
 def _without_rounding(covariance: NDArray[np.float64], scale: float) -> NDArray[np.float64]:
-    """Return a covariance without the negative eigenvalues that rounding leaves; larger ones are a defect."""
+    """Return a covariance without negative eigenvalues from rounding; larger negative ones raise an error."""
     values, vectors = np.linalg.eigh((covariance + covariance.T) / 2)
     assert values.min() >= -1e-6 * scale, f"not a covariance: eigenvalue {values.min()} at a trace of {scale}"
     return (vectors * np.clip(values, 0.0, None)) @ vectors.T
@@ -150,7 +150,7 @@ def _without_rounding(covariance: NDArray[np.float64], scale: float) -> NDArray[
 
 @dataclass(frozen=True)
 class Outcome:
-    """Information in nats by rank: the formula's value, the closed form's mixer, and the best found otherwise."""
+    """Information in nats by rank: the formula's value, the closed form's mixer, and the best mixer found by search."""
 
     problem: str
     ranks: NDArray[np.float64]
@@ -166,7 +166,7 @@ class Outcome:
 
 
 def ranks_for(n_channels: int) -> list[int]:
-    """Return the ranks that are tried: small ones, and all channels but one."""
+    """Return the ranks to try: small ones, and the number of channels minus one."""
     return sorted({r for r in RANKS if r < n_channels} | {n_channels - 1})
 
 
@@ -181,7 +181,7 @@ def compare(problem: Problem, objective: Objective, generator: torch.Generator) 
 
 
 def check_optimal_mixer(problems: Sequence[Problem], generator: torch.Generator) -> list[Check]:
-    """Check the proposition on the objective of its proof and on the one it is stated for."""
+    """Check the proposition on the objective of its proof and on the objective of its statement."""
     return [
         _check(
             "2a", "objective of the proof: noise before the mixer", information_in_proof, problems, generator
@@ -196,10 +196,10 @@ def _check(
     number: str, about: str, objective: Objective, problems: Sequence[Problem], generator: torch.Generator
 ) -> Check:
     found = [compare(problem, objective, generator) for problem in problems]
-    worst = max(found, key=lambda one: one.beaten_by)
-    off = max(float(np.abs(one.closed - one.formula).max()) for one in found)
-    reached = max(float((one.closed - one.gradient).max()) for one in found)
-    n_beaten = sum(one.beaten_by > TOLERANCE for one in found)
+    worst = max(found, key=lambda comparison: comparison.beaten_by)
+    off = max(float(np.abs(comparison.closed - comparison.formula).max()) for comparison in found)
+    reached = max(float((comparison.closed - comparison.gradient).max()) for comparison in found)
+    n_beaten = sum(comparison.beaten_by > TOLERANCE for comparison in found)
     by = f", by up to {worst.beaten_by:.2g} nats ({worst.problem})" if n_beaten else ""
     return Check(
         number=number,

@@ -1,4 +1,4 @@
-"""The record of the paper's propositions put to the test: for each what was checked, on what, and what came out."""
+"""The record of the tests of the paper's propositions: what was checked, on which data, and the result."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -27,11 +27,11 @@ class Curve(FrozenModel):
 
 
 class Check(FrozenModel):
-    """One checked statement. ``values`` holds the numbers that ``result`` is a sentence of.
+    """One checked statement. ``values`` holds the numbers in the sentence ``result``.
 
     ``number`` is the paper's statement, 1 to 5 in its order, with a letter where a statement has several; ``about``
     tells several checks of one number apart, such as by dataset. ``void`` says why the outcome decides nothing about
-    the paper, such as simulated data; empty where it does. ``kind`` is that of the data, "whole" where there is none.
+    the paper, such as simulated data; else it is empty. ``kind`` is the kind of data, "whole" if there is none.
     """
 
     number: str
@@ -51,7 +51,7 @@ class Check(FrozenModel):
 class TheoryRecord(AnalysisRecord):
     """All checks of one run, in the order of the paper.
 
-    ``seed`` starts every draw; ``cells`` are the trained ones that were looked at.
+    ``seed`` starts every draw; ``cells`` are the trained cells that were analysed.
     """
 
     seed: int
@@ -60,12 +60,12 @@ class TheoryRecord(AnalysisRecord):
 
     @property
     def stem(self) -> str:
-        """Name of its file, of which there is one."""
+        """Name of its file; a results folder has a single one."""
         return NAME
 
     @property
     def analysed(self) -> Sequence[AnalysedCells]:
-        """The trained cells that it is of."""
+        """The trained cells that the record describes."""
         return self.cells
 
 

@@ -1,4 +1,4 @@
-"""The report on the propositions: every check as text and as a table's row, with the figures of those that have one."""
+"""The report on the propositions: every check as a paragraph and as a table row, with figures of checks with curves."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -23,7 +23,7 @@ _TITLES = {
 
 
 def report(_out: Path, records: Sequence[TheoryRecord]) -> Shown:
-    """Return the table and the figures; the text says every check in full."""
+    """Return the table and the figures; the text describes every check in full."""
     return Shown(
         [theory_table(record) for record in records],
         [figure for record in records for figure in theory_figures(record.checks)],
@@ -32,12 +32,12 @@ def report(_out: Path, records: Sequence[TheoryRecord]) -> Shown:
 
 
 def to_text(record: TheoryRecord) -> str:
-    """Return every check as a paragraph: claim, what was checked, on what, result, verdict."""
+    """Return every check as a paragraph: claim, test, data, result, verdict."""
     return "\n\n".join(_paragraph(check) for check in record.checks)
 
 
 def theory_table(record: TheoryRecord) -> Table:
-    """Return all checks, a row each."""
+    """Return all checks, one row each."""
     rows = tuple(_row(check) for check in record.checks)
     return Table(
         name=NAME,
@@ -54,7 +54,7 @@ def theory_table(record: TheoryRecord) -> Table:
 
 
 def _cells(record: TheoryRecord) -> str:
-    """Say of the trained cells what they were trained on and how; nothing where there are none."""
+    """Describe data and settings of the trained cells; empty if there are none."""
     alike: dict[str, list[str]] = {}
     for cell in record.cells:
         changed = f", changed: {cell.changes}" if cell.changes else ""

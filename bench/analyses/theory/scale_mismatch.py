@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from bench.analyses.theory.record import Check, Curve, verdict
 
 STRIDES = (5, 10, 25)
-"""The paper's, in all its experiments."""
+"""The paper's strides, in all its experiments."""
 
 N_GRID = 4001
 N_DRAWS = 200
@@ -46,16 +46,16 @@ def searched_mismatch(strides: Sequence[float], low: float, high: float) -> floa
 
 def best_with_ends(low: float, high: float, n_strides: int) -> list[float]:
     """Return the strides from ``low`` to ``high``, both included, with the least worst-case mismatch: equal ratios."""
-    return [float(one) for one in np.geomspace(low, high, n_strides)]
+    return [float(stride) for stride in np.geomspace(low, high, n_strides)]
 
 
 def best_inside(low: float, high: float, n_strides: int) -> list[float]:
     """Return the strides with the least mismatch over all durations from ``low`` to ``high`` when ends are free too.
 
-    Each covers an equal part of the log range from its middle.
+    Each stride lies in the middle of an equal part of the log range.
     """
     middles = (np.arange(n_strides) + 0.5) / n_strides
-    return [float(one) for one in low * (high / low) ** middles]
+    return [float(stride) for stride in low * (high / low) ** middles]
 
 
 def best_whole(low: int, high: int, n_strides: int) -> list[int]:
@@ -72,7 +72,10 @@ def check_scale_mismatch(generator: np.random.Generator) -> list[Check]:
 def _check_formula(generator: np.random.Generator) -> Check:
     low, high = STRIDES[0], STRIDES[-1]
     drawn = [sorted(np.exp(generator.uniform(0, 5, size=n))) for n in generator.integers(2, 8, size=N_DRAWS)]
-    off = max(abs(searched_mismatch(one, one[0], one[-1]) - worst_mismatch(one)) for one in [STRIDES, *drawn])
+    off = max(
+        abs(searched_mismatch(strides, strides[0], strides[-1]) - worst_mismatch(strides))
+        for strides in [STRIDES, *drawn]
+    )
     ends, whole, inside = best_with_ends(low, high, 3), best_whole(low, high, 3), best_inside(low, high, 3)
     free = searched_mismatch(inside, low, high)
     return Check(
@@ -96,16 +99,16 @@ def _check_formula(generator: np.random.Generator) -> Check:
             "best_middle": ends[1], "best_whole": worst_mismatch(whole), "best_free": free,
         },
         x_label="duration of the event, steps",
-        curves=tuple(_curve(one, low, high) for one in (STRIDES, ends, inside)),
+        curves=tuple(_curve(strides, low, high) for strides in (STRIDES, ends, inside)),
     )  # fmt: skip
 
 
 def _check_denser() -> Check:
     low, high = STRIDES[0], STRIDES[-1]
     before = worst_mismatch(STRIDES)
-    added = [one for one in range(low + 1, high) if one not in STRIDES]
-    better = [one for one in added if worst_mismatch([*STRIDES, one]) < before - TOLERANCE]
-    useless = [one for one in added if one not in better]
+    added = [stride for stride in range(low + 1, high) if stride not in STRIDES]
+    better = [stride for stride in added if worst_mismatch([*STRIDES, stride]) < before - TOLERANCE]
+    useless = [stride for stride in added if stride not in better]
     example = (
         f"; adding {useless[0]} leaves it at {worst_mismatch([*STRIDES, useless[0]]):.3f}" if useless else ""
     )

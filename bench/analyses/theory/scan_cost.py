@@ -1,4 +1,4 @@
-"""Whether the scans cost what the paper's theorem says: operations counted while a scan runs, against the formula.
+"""Whether the scans cost what the paper's theorem says: operations counted in a running scan, against the formula.
 
 Source: MedMamba paper, section "Principle II: Multi-Rate Temporal Decomposition", theorem on linear-time complexity:
 for windows of L steps, L_m = floor((L - s_m) / s_m) + 1 tokens at stride s_m, the scans cost O(sum of L_m D_inner N),
@@ -32,7 +32,7 @@ _ELEMENTWISE = {aten.mul.Tensor, aten.add.Tensor, aten.sub.Tensor, aten.exp.defa
 
 
 class OperationCount(TorchDispatchMode):
-    """Count the arithmetic that runs inside the block: one per number for maps, two per product with its addition."""
+    """Count the arithmetic inside the block: one per number for element-wise maps, two per multiply-add of products."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -145,10 +145,10 @@ def _curves(counted: NDArray[np.floating], per_unit: float) -> tuple[Curve, ...]
     exact = [formula_cost(length, D_INNER, D_STATE) for length in LENGTHS]
     lines = {
         "counted": list(counted),
-        f"{per_unit:.2f} x sum of L_m D N": [per_unit * one for one in exact],
-        f"{per_unit:.2f} x L D N sum of 1/s": [per_unit * one for one in bound],
+        f"{per_unit:.2f} x sum of L_m D N": [per_unit * n_steps for n_steps in exact],
+        f"{per_unit:.2f} x L D N sum of 1/s": [per_unit * n_steps for n_steps in bound],
     }
     return tuple(
-        Curve(panel=panel, label=label, x=x, y=tuple(one / 1e6 for one in map(float, y)))
+        Curve(panel=panel, label=label, x=x, y=tuple(operations / 1e6 for operations in map(float, y)))
         for label, y in lines.items()
     )

@@ -1,9 +1,9 @@
-"""Whether a forward-only core can tell what a symmetric neighbourhood says, by how its answer is read out.
+"""Whether a forward-only core can learn a statistic of a symmetric neighbourhood, for several read-outs.
 
 Source: MedMamba paper, section "Principle III: Bidirectional State-Space Inference", proposition on symmetric
 dependencies. The statistic of step t is the sign of the sum of white noise over a ring: the steps t + k and t - k,
 `NEAR` < k <= `FAR`. The published layer's convolution looks two tokens ahead, in the forward-only variant too; the ring
-begins beyond what all layers see so. A core that knows the past half of the ring alone is right with probability 3/4 at
+begins beyond the reach of all layers. A core that sees the past half of the ring alone is right with probability 3/4 at
 best, see `ceiling`.
 
 Two read-outs: one label per step, read from the token of that step (the proposition's case) or of a later one (its
@@ -20,12 +20,12 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from bench.analyses.theory.record import Check, Curve, verdict
-from bench.models.layers.mamba import KERNEL_SIZE, STEPS_BACK, MambaSettings
+from bench.models.layers.mamba_block import KERNEL_SIZE, MambaSettings
 from bench.models.medmamba import AttentivePooling, Block
 from bench.train.seeding import seed_default_generators, torch_generator
 
 N_LAYERS = 1
-NEAR = N_LAYERS * (KERNEL_SIZE - 1 - STEPS_BACK)
+NEAR = N_LAYERS * (KERNEL_SIZE - 1 - MambaSettings.steps_back)
 FAR = NEAR + 2
 N_TOKENS = 24
 D_MODEL, D_STATE = 16, 16
@@ -62,7 +62,7 @@ def ring_sum(series: Tensor, near: int, far: int) -> Tensor:
 
 
 def ceiling(n_known: int, n_terms: int) -> float:
-    """Return how often the sign of a sum of equal independent normal terms is told from some of them, at best."""
+    """Return the best accuracy of predicting the sign of a sum of equal independent normal terms from some of them."""
     return 0.5 + math.asin(math.sqrt(n_known / n_terms)) / math.pi
 
 
@@ -76,7 +76,7 @@ def draw_series(n: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
 
 
 def draw_marked(n: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-    """Return noise with a mark at one step beside it ``(n, tokens, 2)``, and the label of that step ``(n,)``."""
+    """Return noise beside a channel that marks one step ``(n, tokens, 2)``, and the label of that step ``(n,)``."""
     series = torch.randn(n, N_TOKENS, generator=generator)
     at = torch.randint(FAR, N_TOKENS - FAR, (n,), generator=generator)
     mark = MARK * F.one_hot(at, N_TOKENS)
@@ -85,7 +85,7 @@ def draw_marked(n: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
 
 
 class StepReadOut(nn.Module):
-    """A logit for every step whose ring is inside the window, read from the token ``delay`` steps later."""
+    """One logit per step whose ring is inside the window, read from the token ``delay`` steps later."""
 
     def __init__(self, delay: int) -> None:
         super().__init__()
@@ -114,13 +114,13 @@ class WindowReadOut(nn.Module):
         return self.score(self.pool(tokens)).squeeze(-1)
 
     def targets(self, labels: Tensor) -> Tensor:
-        """Return the labels as they are."""
+        """Return the labels unchanged."""
         return labels
 
 
 @dataclass(frozen=True)
 class Reading:
-    """A task with its read-out: how data are drawn, how many inputs a step has, and what reads the tokens."""
+    """A task with its read-out: how data are drawn, how many inputs a step has, and which module reads the tokens."""
 
     name: str
     draw: Draw
@@ -163,13 +163,13 @@ def look_ahead(n_layers: int) -> int:
         core = Core(1, n_layers, bidirectional=False)
     x = torch.randn(1, N_TOKENS, 1, generator=torch_generator(SEEDS[0], "look-ahead")).requires_grad_()
     at = N_TOKENS // 2
-    weights = torch.arange(1.0, D_MODEL + 1)  # a plain sum of normalised features does not depend on anything
+    weights = torch.arange(1.0, D_MODEL + 1)  # the plain sum of normalised features is constant
     (gradient,) = torch.autograd.grad((core(x)[0, at] * weights).sum(), x)
     return int(gradient[0, :, 0].nonzero().max()) - at
 
 
 def check_symmetric_context() -> list[Check]:
-    """Train both variants with every read-out, from several seeds; check each against what a causal core can reach."""
+    """Train both variants with every read-out from several seeds; check each against a causal core's best accuracy."""
     both = [(reading, bidirectional) for reading in (AT_STEP, POOLED) for bidirectional in (True, False)]
     runs = [*both, (DELAYED, False)]
     found = {
@@ -259,7 +259,7 @@ def _check_causal() -> Check:
         on=f"forward-only cores of {', '.join(map(str, depths))} layers as published, random weights",
         result=f"its output depends on {', '.join(map(str, seen))} tokens ahead",
         verdict=verdict(max(seen) == 0),
-        values={f"tokens_ahead_{depth}_layers": one for depth, one in zip(depths, seen, strict=True)},
+        values={f"tokens_ahead_{depth}_layers": n_ahead for depth, n_ahead in zip(depths, seen, strict=True)},
     )
 
 

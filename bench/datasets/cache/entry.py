@@ -10,6 +10,7 @@ from bench import plugins
 from bench.datasets.cache.manifest import SCHEMA, Manifest, read_manifest
 from bench.datasets.contract import Reader, SourceList
 from bench.datasets.fetch.source_table import how_to_get
+from bench.datasets.formats.source_files import is_folder, refused_as
 from bench.datasets.registry import entry, reader
 from bench.datasets.simulate.marker import read_marker
 from bench.errors import DataError
@@ -88,8 +89,9 @@ def dataset_folder(name: str, root: Path | str) -> Path:
     DataError
         It is not there.
     """
-    folder = Path(root).expanduser() / name
-    if folder.is_dir():
+    with refused_as(DataError, root):
+        folder = Path(root).expanduser() / name
+    if is_folder(folder):
         return folder
     raise DataError(
         f"{folder}: no such folder; {how_to_get(reader(name).FACTS)}, or give the folder that has it with --data"
@@ -156,7 +158,7 @@ def _stamp(folder: Path, module: Reader, listing: SourceList, own_source: str) -
     revision = (module.REVISION, own_source)
     head = (SCHEMA, module.FACTS.name, revision, str(folder.resolve()), sorted((marker or {}).items()))
     digest.update(repr(head).encode())
-    digest.update(repr([(one, importlib.metadata.version(one)) for one in libraries]).encode())
+    digest.update(repr([(name, importlib.metadata.version(name)) for name in libraries]).encode())
     digest.update(repr(listing.excluded).encode())
     for record in listing.records:
         digest.update(f"{record}\n".encode())
@@ -170,4 +172,6 @@ def _size_and_time(path: Path) -> str:
         status = path.stat()
     except (FileNotFoundError, NotADirectoryError):
         return "missing"
+    except (OSError, ValueError):
+        return "refused"
     return f"{status.st_size} {status.st_mtime_ns}"

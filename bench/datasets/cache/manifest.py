@@ -6,10 +6,13 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from bench.datasets.contract import Provenance
+from bench.datasets.contract import Provenance, as_one_line
+from bench.datasets.formats.source_files import read_regular
 from bench.errors import DataError
 
 SCHEMA = 2
+# A line for each of a million subjects.
+_MOST_BYTES = 2**28
 
 
 class _Frozen(BaseModel):
@@ -48,7 +51,7 @@ class Manifest(_Frozen):
     """Content of a prepared dataset; ``files`` maps the name of each array to its size in bytes.
 
     ``n_listed`` counts all records, ``n_records`` those that gave windows; ``fingerprint`` is that of the windows
-    as cut; ``source_folder`` is where the files lay.
+    as cut; ``source_folder`` is where the files lay; ``remarks`` are what readers mended or could not check.
     """
 
     schema_number: Literal[2] = SCHEMA
@@ -66,6 +69,7 @@ class Manifest(_Frozen):
     windows_per_class: tuple[int, ...]
     subjects: tuple[SubjectSummary, ...]
     skipped: tuple[Skipped, ...]
+    remarks: tuple[str, ...] = ()
     excluded: tuple[Excluded, ...]
     provenance: Provenance
     libraries: dict[str, str]
@@ -81,9 +85,9 @@ def read_manifest(path: Path) -> Manifest:
         The file cannot be read or is not a manifest.
     """
     try:
-        return Manifest.model_validate_json(path.read_bytes())
+        return Manifest.model_validate_json(read_regular(path, _MOST_BYTES))
     except (OSError, ValidationError) as error:
-        first = str(error).splitlines()[0]
+        first = as_one_line(str(error).partition("\n")[0])
         raise DataError(
             f"{path}: not a readable manifest ({first}); delete the folder {path.parent} and prepare again"
         ) from error

@@ -1,6 +1,7 @@
 """Cuts a dataset's records into windows once, as a stream, in parallel, into the cache."""
 
 import importlib.metadata
+import multiprocessing
 import shutil
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterator
@@ -12,10 +13,11 @@ from pathlib import Path
 
 import numpy as np
 
+from bench.datasets.cache.copies import Copies
 from bench.datasets.cache.entry import Entry, Located, locate, lock_of, manifest_of
 from bench.datasets.cache.fingerprint import Fingerprint
 from bench.datasets.cache.manifest import Excluded, Manifest, Skipped, SubjectSummary, write_manifest
-from bench.datasets.contract import Cut, DamagedRecord, DatasetFacts, SourceRecord
+from bench.datasets.contract import Cut, DamagedRecord, DatasetFacts, SourceRecord, as_one_line
 from bench.datasets.fetch.source_table import how_to_get
 from bench.datasets.formats.npy_stream import NpyStream, save_array
 from bench.datasets.provenance import provenance_of
@@ -25,6 +27,7 @@ from bench.errors import DataError
 from bench.processes import process_pool
 
 LARGEST_SKIPPED_SHARE = 0.01
+_KINDS = {"f": "float32", "iu": "whole numbers", "U": "text"}
 _LIBRARIES = ("numpy", "scipy", "pandas", "wfdb", "mne", "h5py", "neurokit2")
 
 Progress = Callable[[int, int], None]
@@ -77,7 +80,7 @@ def refuse_damage(manifest: Manifest, *, allow_skipped: bool) -> None:
     n_skipped = len(manifest.skipped)
     if allow_skipped or n_skipped <= LARGEST_SKIPPED_SHARE * manifest.n_listed:
         return
-    reasons = "; ".join(one.reason for one in manifest.skipped[:3])
+    reasons = "; ".join(skipped.reason for skipped in manifest.skipped[:3])
     raise DataError(
         f"{manifest.source_folder}: {n_skipped} of {manifest.n_listed} records are damaged, more than "
         f"{LARGEST_SKIPPED_SHARE:.0%}: {reasons}{'; ...' if n_skipped > 3 else ''}. Get the files again, or "
@@ -127,6 +130,7 @@ class _Tally:
     subject: list[np.ndarray] = field(default_factory=list)
     record: list[np.ndarray] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
     without_windows: list[str] = field(default_factory=list)
     per_subject: dict[str, Counter[int]] = field(default_factory=lambda: defaultdict(Counter))
 
@@ -138,8 +142,14 @@ class _Tally:
         self.labels.append(cut.labels)
         self.subject.append(cut.subject)
         self.record.append(cut.record)
-        for subject in dict.fromkeys(map(str, cut.subject)):
-            self.per_subject[subject].update(map(int, cut.labels[cut.subject == subject]))
+        self.remarks.extend(cut.remarks)
+        names, owner = np.unique(cut.subject, return_inverse=True)
+        pairs, counts = np.unique(np.stack([owner, cut.labels]), axis=1, return_counts=True)
+        # A subject's place is that of the first window.
+        for name in dict.fromkeys(map(str, cut.subject)):
+            self.per_subject.setdefault(name, Counter())
+        for (i, label), count in zip(pairs.T.tolist(), counts.tolist(), strict=True):
+            self.per_subject[str(names[i])][label] += count
 
     def subjects(self) -> tuple[SubjectSummary, ...]:
         return tuple(
@@ -157,7 +167,10 @@ def _build(source: Located, entry: Entry, jobs: int, progress: Progress | None) 
     tally = _Tally(facts)
     with NpyStream(entry.windows, (facts.n_times, facts.n_channels)) as stream:
         results = _cuts(source, jobs)
+        copies = Copies(getattr(source.reader, "KNOWN_COPIES", ()))
         for done, (record, result) in enumerate(zip(sources, results, strict=True), start=1):
+            if isinstance(result, Cut) and len(result.windows):
+                result = copies.reason(record.name, result) or result
             if isinstance(result, Cut):
                 stream.append(result.windows)
                 tally.add(record, result)
@@ -200,6 +213,7 @@ def _manifest(source: Located, entry: Entry, tally: _Tally) -> Manifest:
         windows_per_class=tuple(np.bincount(labels, minlength=facts.n_classes).tolist())[: facts.n_classes],
         subjects=subjects,
         skipped=tuple(tally.skipped),
+        remarks=(*tally.remarks, *_one_class(source.name, tally)),
         excluded=_excluded(source.listing.excluded + empty),
         provenance=provenance_of(
             facts,
@@ -213,6 +227,13 @@ def _manifest(source: Located, entry: Entry, tally: _Tally) -> Manifest:
         libraries={name: importlib.metadata.version(name) for name in _LIBRARIES},
         files={path.name: path.stat().st_size for path in entry.arrays},
     )
+
+
+def _one_class(name: str, tally: _Tally) -> Iterator[str]:
+    """Caution where every model would score 100 percent of a user's windows, which cannot be split either."""
+    classes = {label for counts in tally.per_subject.values() for label in counts}
+    if len(classes) == 1 and dataset_entry(name).is_own:
+        yield f"all windows are of class '{tally.facts.class_names[classes.pop()]}': each model would score 100 %"
 
 
 def _excluded(pairs: tuple[tuple[str, str], ...]) -> tuple[Excluded, ...]:
@@ -234,6 +255,13 @@ def _refuse_change(source: Located) -> None:
 
 def _check(cut: Cut, facts: DatasetFacts, record: SourceRecord, where: Path | str) -> None:
     """Refuse what breaks the contract of a reader, and values that are not finite."""
+    for name, kind in (("windows", "f"), ("labels", "iu"), ("subject", "U"), ("record", "U")):
+        array = getattr(cut, name)
+        what = array.dtype if isinstance(array, np.ndarray) else type(array).__name__
+        if not isinstance(array, np.ndarray) or array.dtype.kind not in kind:
+            raise DataError(
+                f"{where}: cut() of record '{record.name}': {name} are {what}, expected {_KINDS[kind]}; mend the reader"
+            )
     n = len(cut.windows)
     shape = (n, facts.n_times, facts.n_channels)
     lengths = {name: np.shape(getattr(cut, name)) for name in ("labels", "subject", "record")}
@@ -242,8 +270,6 @@ def _check(cut: Cut, facts: DatasetFacts, record: SourceRecord, where: Path | st
         problem = f"windows are {cut.windows.dtype} {cut.windows.shape}, expected float32 {shape}"
     elif set(lengths.values()) != {(n,)}:
         problem = f"shapes {lengths}, expected one entry for each of {n} windows"
-    elif cut.labels.dtype.kind not in "iu":
-        problem = f"labels are {cut.labels.dtype}, expected whole numbers"
     elif not set(cut.labels.tolist()) <= set(range(facts.n_classes)):
         problem = f"labels {sorted(set(cut.labels.tolist()))[:5]}, expected 0 to {facts.n_classes - 1}"
     if problem:
@@ -260,13 +286,18 @@ def _cut_or_reason(dataset: DatasetEntry, folder: Path, record: SourceRecord) ->
         _check(cut, module.FACTS, record, getattr(module, "__file__", folder))
     except DamagedRecord as error:
         return str(error)
+    except OSError as error:
+        # A disk that fails while a library reads.
+        return as_one_line(f"{record.name}: cannot be read ({error.strerror or error})")
     return cut
 
 
 def _cuts(source: Located, jobs: int) -> Iterator[Cut | str]:
     """Yield the result for each record in order, with at most two records in flight per process."""
     records, dataset = source.listing.records, dataset_entry(source.name)
-    if jobs == 1:
+    # A user's own file is not run in this process, unless this one only works for another.
+    is_apart = dataset.path is None or multiprocessing.parent_process() is not None
+    if jobs == 1 and is_apart:
         yield from (_cut_or_reason(dataset, source.folder, record) for record in records)
         return
     try:

@@ -64,7 +64,11 @@ def remove(one: Stored) -> bool:
 def _folders() -> Iterator[Path]:
     root = entries_folder()
     for dataset in sorted(root.iterdir()) if root.is_dir() else []:
-        yield from (folder for folder in sorted(dataset.iterdir()) if folder.is_dir())
+        try:
+            yield from (folder for folder in sorted(dataset.iterdir()) if folder.is_dir())
+        except (NotADirectoryError, PermissionError):
+            # No folder of ours, such as `lost+found`.
+            continue
 
 
 def _look(folder: Path) -> Iterator[Stored]:

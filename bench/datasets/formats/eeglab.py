@@ -1,8 +1,8 @@
 """Reading EEGLAB recordings: ``.set`` files of both MATLAB formats, with the signal inside or in an ``.fdt`` file.
 
-The fields are those of EEGLAB's own description of the ``EEG`` structure (eeglab.org, "EEG data structure").
-mne reads version 5 as well, but not 7.3 without a further package, it holds the signal twice in double precision,
-and follows the companion's name out of the folder.
+The fields are those of EEGLAB's own description of the ``EEG`` structure (eeglab.org, "EEG data structure"); no other
+is decoded. mne reads version 5 as well, but not 7.3 without a further package, it holds the signal twice in double
+precision, and follows the companion's name out of the folder.
 """
 
 from collections.abc import Mapping
@@ -14,29 +14,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.datasets.contract import DamagedRecord
-from bench.datasets.formats.matlab import read_variables
-from bench.datasets.formats.source_files import source_file
+from bench.datasets.formats import matlab_hdf5 as hdf5
+from bench.datasets.formats.matlab import MalformedError, MatArray, read_variables, unreadable
+from bench.datasets.formats.source_files import is_there, refused_as, source_file
 
 if TYPE_CHECKING:
     import h5py
 
 _FIELDS = ("data", "srate", "nbchan", "pnts", "trials", "chanlocs")
-# Of the signal, and of a field beside it: a damaged header may announce anything.
-_MOST_BYTES, _FEW_BYTES = 2**31, 2**16
-_HDF5_SIGNATURE, _HDF5_OFFSET = b"\x89HDF\r\n\x1a\n", 512
+# Of a signal: five times the longest recording of ADFTD in double precision. Of a number, and of a text.
+_MOST_BYTES, _FEW_BYTES = 2**29, 2**12
+_MOST_CHANNELS = 1024
 
 
 @dataclass(frozen=True)
 class EegRecording:
-    """A continuous recording. ``signal`` is ``(n_times, n_channels)`` in microvolt."""
+    """A continuous recording. ``signal`` is ``(n_times, n_channels)`` in microvolt; ``remarks`` say what was mended."""
 
     signal: NDArray[np.floating]
     sampling_rate_hz: float
     channel_names: tuple[str, ...]
+    remarks: tuple[str, ...] = ()
 
 
 def read_set(folder: Path, relative: str) -> EegRecording:
     """Read a ``.set`` file, and the ``.fdt`` file beside it when it names one.
+
+    A pair that was renamed is read too: where the named ``.fdt`` is absent, one of the file's own stem is taken if
+    its size fits, and a remark says so.
 
     Parameters
     ----------
@@ -50,8 +55,8 @@ def read_set(folder: Path, relative: str) -> EegRecording:
     DamagedRecord
         A file is missing, truncated or inconsistent, or the recording is cut in epochs.
     """
-    path = source_file(folder, relative)
-    fields = _read_hdf5(path) if _is_hdf5(path) else _read_classic(path)
+    path = source_file(folder, relative, _MOST_BYTES)
+    fields = _read_hdf5(path) if hdf5.is_hdf5(path) else _read_classic(path)
     for name in _FIELDS:
         if name not in fields:
             raise DamagedRecord(f"{path.name}: has no field EEG.{name}; not a recording of EEGLAB")
@@ -63,12 +68,13 @@ def read_set(folder: Path, relative: str) -> EegRecording:
     names = tuple(fields["chanlocs"])
     if len(names) != n_channels:
         raise DamagedRecord(f"{path.name}: {len(names)} channel names for {n_channels} channels")
-    data = fields["data"]
+    data, remarks = fields["data"], ()
     if isinstance(data, str):
-        data = _read_fdt(folder, Path(relative).parent / data, n_channels, n_times)
+        companion, remarks = _companion(folder, Path(relative), data, 4 * n_channels * n_times)
+        data = _read_fdt(folder, companion, n_channels, n_times)
     if data.shape != (n_channels, n_times):
         raise DamagedRecord(f"{path.name}: announces {n_channels} x {n_times} values and holds {data.shape}")
-    return EegRecording(data.T, _number(path, fields, "srate"), names)
+    return EegRecording(data.T, _number(path, fields, "srate"), names, remarks)
 
 
 def _number(path: Path, fields: Mapping[str, Any], name: str) -> float:
@@ -79,15 +85,26 @@ def _number(path: Path, fields: Mapping[str, Any], name: str) -> float:
     return float(value.item())
 
 
+def _companion(folder: Path, relative: Path, named: str, n_bytes: int) -> tuple[Path, tuple[str, ...]]:
+    """Return the file of the signal within the folder: the one named, or that of the recording's own stem."""
+    path, own = relative.parent / named, relative.with_suffix(".fdt")
+    if path == own or is_there(folder / path) or not is_there(folder / own):
+        return path, ()
+    if source_file(folder, str(own)).stat().st_size != n_bytes:
+        return path, ()
+    return own, (f"{relative.name}: names '{named}', which is absent; read {own.name}, whose size fits",)
+
+
 def _read_fdt(folder: Path, relative: Path, n_channels: int, n_times: int) -> NDArray[np.float32]:
     """Read the companion: float32, little-endian, all channels of a sample together."""
-    path = source_file(folder, str(relative))
+    path = source_file(folder, str(relative), _MOST_BYTES)
     size, expected = path.stat().st_size, 4 * n_channels * n_times
     if size != expected:
         raise DamagedRecord(
             f"{relative}: {size} bytes instead of {expected}; get it again from the publisher"
         )
-    return np.fromfile(path, dtype="<f4").reshape(n_times, n_channels).T
+    with refused_as(DamagedRecord, relative):
+        return np.fromfile(path, dtype="<f4").reshape(n_times, n_channels).T
 
 
 def _real_matrix(path: Path, data: NDArray[Any]) -> NDArray[np.floating]:
@@ -100,97 +117,89 @@ def _real_matrix(path: Path, data: NDArray[Any]) -> NDArray[np.floating]:
 
 def _read_classic(path: Path) -> dict[str, Any]:
     """Return the fields of a version 5 file, whether saved as one structure or field by field."""
-    variables = read_variables(path, "EEG", *_FIELDS)
-    structure = variables.get("EEG", variables)
-    if isinstance(structure, np.ndarray):
-        if structure.dtype.names is None or structure.size != 1:
-            raise DamagedRecord(f"{path.name}: EEG is not one structure; save the recording alone")
-        record = structure.reshape(-1)[0]
-        structure = {name: record[name] for name in structure.dtype.names}
-    fields = {name: structure[name] for name in _FIELDS if name in structure}
-    if "chanlocs" in fields:
-        fields["chanlocs"] = _classic_labels(path, fields["chanlocs"])
-    if "data" in fields:
-        data = fields["data"]
-        fields["data"] = (
-            str(data.item()) if data.dtype.kind == "U" and data.size == 1 else _real_matrix(path, data)
-        )
-    return fields
+    variables = read_variables(path, "EEG", *_FIELDS, most_bytes=_MOST_BYTES)
+    try:
+        found = _classic_fields(path, variables)
+        return {name: _classic_value(path, name, array) for name, array in found.items()}
+    except MalformedError as error:
+        raise unreadable(path, error) from error
 
 
-def _classic_labels(path: Path, chanlocs: NDArray[Any]) -> list[str]:
-    if chanlocs.dtype.names is None or "labels" not in chanlocs.dtype.names:
+def _classic_fields(path: Path, variables: dict[str, MatArray]) -> dict[str, MatArray]:
+    structure = variables.get("EEG")
+    if structure is None:
+        return variables
+    if structure.kind != "structure" or structure.size != 1:
+        raise DamagedRecord(f"{path.name}: EEG is not one structure; save the recording alone")
+    present = set(structure.field_names())
+    return {name: structure.field(name)[0] for name in _FIELDS if name in present}
+
+
+def _classic_value(path: Path, name: str, array: MatArray) -> Any:
+    if name == "chanlocs":
+        return _classic_labels(path, array)
+    if array.kind == "text":
+        return array.text()
+    if array.kind == "numbers":
+        return _real_matrix(path, array.numbers()) if name == "data" else array.numbers()
+    raise DamagedRecord(
+        f"{path.name}: EEG.{name} is {array.words}, "
+        + ("not a matrix of real numbers" if name == "data" else "not a number")
+    )
+
+
+def _classic_labels(path: Path, chanlocs: MatArray) -> list[str]:
+    if chanlocs.kind != "structure" or "labels" not in chanlocs.field_names():
         raise DamagedRecord(f"{path.name}: EEG.chanlocs has no labels, so the channels are unknown")
-    return ["".join(map(str, np.ravel(label))).strip() for label in chanlocs["labels"].ravel()]
+    if chanlocs.size > _MOST_CHANNELS:
+        raise DamagedRecord(f"{path.name}: {chanlocs.size} channels, at most {_MOST_CHANNELS} are expected")
+    return [_label(array) for array in chanlocs.field("labels")]
 
 
-def _is_hdf5(path: Path) -> bool:
-    with path.open("rb") as file:
-        start = file.read(_HDF5_OFFSET + len(_HDF5_SIGNATURE))
-    return start.startswith(_HDF5_SIGNATURE) or start[_HDF5_OFFSET:] == _HDF5_SIGNATURE
+def _label(array: MatArray) -> str:
+    """Return a channel's name; numbers are names too, and nothing at all is an empty one."""
+    if array.kind == "text":
+        return array.text().strip()
+    return "".join(map(str, array.numbers().ravel().tolist())) if array.size <= 1 else array.words
 
 
 def _read_hdf5(path: Path) -> dict[str, Any]:
-    """Return the fields of a version 7.3 file, where a matrix is stored transposed and text as character codes."""
+    """Return the fields of a version 7.3 file."""
     import h5py
 
-    try:
-        with h5py.File(path, "r") as file:
-            root = _hdf5_member(file, "EEG") if "EEG" in _hdf5_names(file) else file
-            if not isinstance(root, h5py.Group):
-                raise ValueError("EEG is not one structure")
-            names = _hdf5_names(root)
-            fields: dict[str, Any] = {
-                name: _hdf5_array(
-                    _hdf5_member(root, name), name, _MOST_BYTES if name == "data" else _FEW_BYTES
-                )
-                for name in _FIELDS
-                if name in names and name != "chanlocs"
-            }
-            if "chanlocs" in names:
-                fields["chanlocs"] = _hdf5_labels(file, _hdf5_member(root, "chanlocs"))
-    except (OSError, KeyError, RuntimeError, ValueError, TypeError) as error:
-        raise DamagedRecord(f"{path.name}: not a readable MATLAB 7.3 file ({error}); get it again") from error
-    if "data" in fields:
-        data = fields["data"]
-        fields["data"] = _text(data) if data.dtype == np.uint16 else _real_matrix(path, data).T
+    with hdf5.opened(path) as file:
+        root = hdf5.member(file, "EEG") if "EEG" in hdf5.names_in(file) else file
+        if not isinstance(root, h5py.Group):
+            raise ValueError("EEG is not one structure")
+        names = hdf5.names_in(root)
+        nodes = {name: hdf5.member(root, name) for name in _FIELDS if name in names}
+        fields = {name: _hdf5_value(name, node) for name, node in nodes.items() if name != "chanlocs"}
+        if "chanlocs" in nodes:
+            fields["chanlocs"] = _hdf5_labels(file, nodes["chanlocs"])
+    if isinstance(fields.get("data"), np.ndarray):
+        fields["data"] = _real_matrix(path, fields["data"]).T
     return fields
 
 
-def _hdf5_names(group: "h5py.Group") -> set[str]:
-    """Return the names in a group without following any link."""
-    return set(group.keys())
-
-
-def _hdf5_member(group: "h5py.Group", name: str) -> object:
-    """Return what is in the group itself; a link could lead into another file."""
-    import h5py
-
-    if not isinstance(group.get(name, getlink=True), h5py.HardLink):
-        raise ValueError(f"{name} is a link and not in the file itself")
-    return group[name]
-
-
-def _hdf5_array(node: object, name: str, most_bytes: int = _FEW_BYTES) -> NDArray[Any]:
-    import h5py
-
-    if not isinstance(node, h5py.Dataset):
-        raise ValueError(f"EEG.{name} is not an array")
-    if node.external or node.is_virtual:
-        raise ValueError(f"EEG.{name} is stored outside of the file")
-    if node.nbytes > most_bytes:
-        raise ValueError(f"EEG.{name} announces {node.nbytes} bytes, at most {most_bytes} are expected")
-    return np.asarray(node[()])
+def _hdf5_value(name: str, node: object) -> Any:
+    array = hdf5.array_of(node, f"EEG.{name}", _MOST_BYTES if name == "data" else _FEW_BYTES)
+    if hdf5.is_text(array, node):
+        return hdf5.text_of(array, node).strip()
+    if hdf5.matlab_class(node) == "logical":
+        raise ValueError(f"EEG.{name} holds logical values, not numbers")
+    return array
 
 
 def _hdf5_labels(file: "h5py.File", chanlocs: object) -> list[str]:
     import h5py
 
-    if not isinstance(chanlocs, h5py.Group) or "labels" not in _hdf5_names(chanlocs):
+    if not isinstance(chanlocs, h5py.Group) or "labels" not in hdf5.names_in(chanlocs):
         raise ValueError("EEG.chanlocs has no labels")
-    references = _hdf5_array(_hdf5_member(chanlocs, "labels"), "chanlocs.labels")
-    return [_text(_hdf5_array(file[one], "chanlocs.labels")) for one in references.ravel()]
-
-
-def _text(codes: NDArray[Any]) -> str:
-    return "".join(map(chr, codes.ravel())).strip()
+    node = hdf5.member(chanlocs, "labels")
+    # References, of 8 bytes each; the only channel of a recording has its name there itself.
+    array = hdf5.array_of(node, "chanlocs.labels", 8 * _MOST_CHANNELS)
+    targets = [file[reference] for reference in array.ravel()] if array.dtype == object else [node]
+    return [
+        hdf5.text_of(hdf5.array_of(target, "chanlocs.labels", _FEW_BYTES), target).strip()
+        for target in targets
+    ]

@@ -1,164 +1,308 @@
-"""Reading MATLAB 5 files (version 6 and 7 of ``save``) that may be damaged.
+"""Reading MATLAB 5 files (version 6 and 7 of ``save``) that may be damaged: nothing is decoded but what is asked for.
 
-``scipy.io.loadmat`` trusts the sizes inside a file: one flipped byte can end the process by a signal. So the
-nesting of the elements is checked first, by the format's public description ("MAT-File Level 5"), then scipy reads.
+By the format's public description ("MAT-File Level 5"). ``scipy.io.loadmat`` trusts the sizes inside a file, decodes
+every field of a structure and every text in it, and can end the process by a signal on a sparse array; here an array
+that nobody asks for is never looked into, whatever its class and encoding.
 """
 
-import io
 import math
 import struct
 import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from bench.datasets.contract import DamagedRecord
+from bench.datasets.formats.source_files import read_regular, refused_as
 
 _HEADER_BYTES = 128
-_MAX_DEPTH = 40
-_MAX_INFLATED_BYTES = 2**31
+# Holds the tag, flags, dimensions and name of a variable.
+_VARIABLE_START_BYTES = 4096
 _INT8, _INT32, _UINT32, _MATRIX, _COMPRESSED = 1, 5, 6, 14, 15
-_ITEM_BYTES = {1: 1, 2: 1, 3: 2, 4: 2, 5: 4, 6: 4, 7: 4, 9: 8, 12: 8, 13: 8, 16: 1, 17: 2, 18: 4}
-_CELL, _STRUCT, _OBJECT, _CHAR, _SPARSE, _FIRST_NUMERIC, _LAST_NUMERIC = 1, 2, 3, 4, 5, 6, 15
-_FUNCTION, _OPAQUE = 16, 17
+_ITEM_BYTES = {_INT8: 1, _INT32: 4, _UINT32: 4}
+_DTYPES = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}
+_ENCODINGS = {1: "latin-1", 2: "latin-1", 4: "utf-16", 16: "utf-8", 17: "utf-16", 18: "utf-32"}
+_WIDE = ("utf-16", "utf-32")
+_FIRST_NUMERIC, _LAST_NUMERIC = 6, 15
+# Functions and opaque objects, whose inside is not documented.
+_WITHOUT_DIMENSIONS = (16, 17)
+_COMPLEX, _LOGICAL = 0x0800, 0x0200
+_MOST_AXES, _MOST_CHILDREN = 32, 2**20
+
+Kind = Literal["numbers", "complex", "logical", "text", "cell", "structure", "other"]
+_COMPOUND: dict[int, Kind] = {1: "cell", 2: "structure", 4: "text"}
 
 
-def read_variables(path: Path, *names: str) -> dict[str, Any]:
-    """Return the named variables of a file, those that it has, as scipy gives them with size-1 axes kept.
+class MalformedError(Exception):
+    """The bytes contradict the format, or are not what was asked for."""
+
+
+@dataclass(frozen=True)
+class MatArray:
+    """An array of a file, not decoded yet; ``values`` is what follows its name."""
+
+    kind: Kind
+    shape: tuple[int, ...]
+    order: str
+    values: memoryview
+
+    @property
+    def size(self) -> int:
+        """Number of elements that the array announces."""
+        return math.prod(self.shape)
+
+    @property
+    def words(self) -> str:
+        """What the array is, for a message."""
+        if self.kind == "numbers":
+            return f"{self.numbers().dtype} {self.shape}"
+        names = {"complex": "complex128", "logical": "bool", "text": f"<U{self.size}"}
+        return f"{names.get(self.kind, self.kind)} {self.shape}"
+
+    def numbers(self) -> NDArray[np.number]:
+        """Return real numbers in the type that they are stored in; read-only.
+
+        Raises
+        ------
+        MalformedError
+            The array is of another kind, or holds more or fewer than it announces.
+        """
+        self._require("numbers")
+        stored, body, _ = _element(self.values, self.order)
+        if stored not in _DTYPES:
+            raise MalformedError(f"numbers of type {stored}")
+        dtype = np.dtype(self.order + _DTYPES[stored])
+        if len(body) != self.size * dtype.itemsize:
+            raise MalformedError(f"{self.size} numbers announced, {len(body) / dtype.itemsize:g} found")
+        found = np.frombuffer(body, dtype).reshape(self.shape, order="F")
+        return found if dtype.isnative else found.astype(dtype.newbyteorder("="))
+
+    def text(self) -> str:
+        """Return text, of whatever encoding; signs that cannot be decoded are replaced.
+
+        Raises
+        ------
+        MalformedError
+            The array is of another kind.
+        """
+        self._require("text")
+        if not self.size:
+            return ""
+        stored, body, _ = _element(self.values, self.order)
+        encoding = _ENCODINGS.get(stored)
+        if encoding is None:
+            raise MalformedError(f"text of type {stored}")
+        if encoding in _WIDE:
+            encoding += "-le" if self.order == "<" else "-be"
+        try:
+            return bytes(body).decode(encoding)
+        except UnicodeDecodeError:
+            return bytes(body).decode("latin-1" if encoding == "utf-8" else encoding, errors="replace")
+
+    def cells(self) -> list["MatArray"]:
+        """Return the parts of a cell array in the order of the file.
+
+        Raises
+        ------
+        MalformedError
+            The array is of another kind, or cut off.
+        """
+        self._require("cell")
+        return [_array(body, self.order)[1] for body in _children(self.values, self.order, self.size)]
+
+    def field_names(self) -> list[str]:
+        """Return the names of a structure's fields, in order.
+
+        Raises
+        ------
+        MalformedError
+            The array is of another kind, or its names are damaged.
+        """
+        self._require("structure")
+        return _field_names(self.values, self.order)[0]
+
+    def field(self, name: str) -> list["MatArray"]:
+        """Return a field of each structure of the array, the first of fields that share the name.
+
+        Raises
+        ------
+        MalformedError
+            The array is of another kind, cut off, or has no such field.
+        """
+        self._require("structure")
+        names, rest = _field_names(self.values, self.order)
+        if name not in names:
+            raise MalformedError(f"no field '{name}'")
+        bodies = _children(rest, self.order, self.size * len(names))
+        return [_array(body, self.order)[1] for body in bodies[names.index(name) :: len(names)]]
+
+    def _require(self, kind: Kind) -> None:
+        if self.kind != kind:
+            raise MalformedError(f"{self.kind} where {kind} must be")
+
+
+def read_variables(path: Path, *names: str, most_bytes: int) -> dict[str, MatArray]:
+    """Return the named variables of a file, those that it has.
+
+    Parameters
+    ----------
+    path
+        The file.
+    names
+        Of the variables; others are passed over.
+    most_bytes
+        The largest that the file, and what these variables inflate to, can be.
 
     Raises
     ------
     DamagedRecord
-        The file is no MATLAB 5 file, or is truncated or inconsistent.
+        The file is no MATLAB 5 file, or is truncated or too large.
     """
-    from scipy.io import loadmat
-    from scipy.io.matlab import MatReadError
-
-    content = path.read_bytes()
+    with refused_as(DamagedRecord, path.name):
+        content = read_regular(path, most_bytes)
     try:
-        _check_file(memoryview(content))
-        return loadmat(io.BytesIO(content), variable_names=names, chars_as_strings=True)
-    except (_MalformedError, MatReadError, ValueError, TypeError, OSError, NotImplementedError) as error:
-        raise DamagedRecord(f"{path.name}: not a readable MATLAB 5 file ({error}); get it again") from error
+        return dict(_variables(memoryview(content), names, most_bytes))
+    except MalformedError as error:
+        raise unreadable(path, error) from error
 
 
-class _MalformedError(Exception):
-    """The bytes contradict the format."""
+def unreadable(path: Path, error: Exception) -> DamagedRecord:
+    """Return the error for a file that contradicts the format."""
+    return DamagedRecord(f"{path.name}: not a readable MATLAB 5 file ({error}); get it again")
 
 
-def _check_file(content: memoryview) -> None:
+def _variables(
+    content: memoryview, names: tuple[str, ...], most_bytes: int
+) -> Iterator[tuple[str, MatArray]]:
     if len(content) < _HEADER_BYTES:
-        raise _MalformedError(f"{len(content)} bytes, shorter than the header")
+        raise MalformedError(f"{len(content)} bytes, shorter than the header")
     order = {b"IM": "<", b"MI": ">"}.get(bytes(content[126:128]))
     if order is None or struct.unpack(f"{order}H", content[124:126])[0] != 0x0100:
-        raise _MalformedError("the header does not say MATLAB 5")
+        raise MalformedError("the header does not say MATLAB 5")
     rest = content[_HEADER_BYTES:]
     while len(rest):
-        kind, body, rest = _element(rest, order)
-        if kind == _COMPRESSED:
-            body = _inflate(body)
-            kind, body, _ = _element(body, order)
-        if kind == _MATRIX:
-            _check_matrix(body, order, 0)
+        stored, body, rest = _element(rest, order)
+        found = _inflated(body, order, names, most_bytes) if stored == _COMPRESSED else body
+        if found is not None and stored in (_MATRIX, _COMPRESSED) and _is_named(found, order, names):
+            most_bytes -= len(found)
+            yield _array(found, order)
 
 
-def _inflate(body: memoryview) -> memoryview:
+def _inflated(body: memoryview, order: str, names: tuple[str, ...], most_bytes: int) -> memoryview | None:
+    """Return a compressed variable of one of the names, inflated no further than it announces; None for others."""
+    start = memoryview(_inflate(body, _VARIABLE_START_BYTES)[0])
+    if len(start) < 8:
+        raise MalformedError("a compressed part is cut short")
+    stored, size = struct.unpack(f"{order}II", start[:8])
+    if stored != _MATRIX or not _is_named(start[8:], order, names):
+        return None
+    if size > most_bytes:
+        raise MalformedError(f"a compressed part announces {size} bytes, at most {most_bytes} are expected")
+    # Eight more may pad the element; without its end the stream's checksum would not be looked at.
+    content, is_whole = _inflate(body, 16 + size)
+    if not is_whole or len(content) < 8 + size:
+        raise MalformedError("a compressed part is cut short or longer than it announces")
+    return memoryview(content)[8 : 8 + size]
+
+
+def _inflate(body: memoryview, most_bytes: int) -> tuple[bytes, bool]:
+    """Return the first bytes of a stream, and whether that is all of it."""
     stream = zlib.decompressobj()
     try:
-        content = stream.decompress(body, _MAX_INFLATED_BYTES)
+        content = stream.decompress(body, most_bytes)
+        # The stream's end may come after the last byte that was asked for.
+        rest = b"" if stream.eof else stream.decompress(stream.unconsumed_tail, 1)
     except zlib.error as error:
-        raise _MalformedError(f"damaged compressed part: {error}") from error
-    if not stream.eof:
-        raise _MalformedError("a compressed part is cut short or larger than 2 GiB")
-    return memoryview(content)
+        raise MalformedError(f"damaged compressed part: {error}") from error
+    return content, stream.eof and not rest
+
+
+def _is_named(body: memoryview, order: str, names: tuple[str, ...]) -> bool:
+    """Tell whether a variable has one of the names; of its start alone."""
+    if not len(body):
+        return False
+    return _start(body, order)[2] in names
+
+
+def _array(body: memoryview, order: str) -> tuple[str, MatArray]:
+    """Return an array with its name."""
+    if not len(body):  # how the format writes []
+        return "", MatArray("numbers", (0, 0), order, memoryview(struct.pack(f"{order}II", 9, 0)))
+    kind, shape, name, rest = _start(body, order)
+    return name, MatArray(kind, shape, order, rest)
+
+
+def _start(body: memoryview, order: str) -> tuple[Kind, tuple[int, ...], str, memoryview]:
+    """Return kind, shape and name of an array, and what follows."""
+    flags, rest = _expect(body, order, _UINT32, "array flags")
+    if len(flags) != 8:
+        raise MalformedError(f"array flags of {len(flags)} bytes")
+    word = struct.unpack(f"{order}I", flags[:4])[0]
+    if word & 0xFF in _WITHOUT_DIMENSIONS:
+        return "other", (), "", rest
+    dims, rest = _expect(rest, order, _INT32, "dimensions")
+    shape = struct.unpack(f"{order}{len(dims) // 4}i", dims)
+    if not 2 <= len(shape) <= _MOST_AXES or min(shape) < 0:
+        raise MalformedError(f"dimensions {shape[:_MOST_AXES]}")
+    name, rest = _expect(rest, order, _INT8, "array name")
+    return _kind(word), shape, bytes(name).decode("latin-1"), rest
+
+
+def _kind(word: int) -> Kind:
+    array_class = word & 0xFF
+    if array_class in _COMPOUND:
+        return _COMPOUND[array_class]
+    if not _FIRST_NUMERIC <= array_class <= _LAST_NUMERIC:
+        return "other"
+    return "complex" if word & _COMPLEX else "logical" if word & _LOGICAL else "numbers"
+
+
+def _field_names(data: memoryview, order: str) -> tuple[list[str], memoryview]:
+    """Return the names of a structure's fields, and what follows them."""
+    length, data = _expect(data, order, _INT32, "length of field names")
+    names, data = _expect(data, order, _INT8, "field names")
+    n_bytes = struct.unpack(f"{order}i", length)[0] if len(length) == 4 else 0
+    if n_bytes < 1 or len(names) % n_bytes:
+        raise MalformedError(f"{len(names)} bytes of field names of {n_bytes} bytes each")
+    texts = (bytes(names[start : start + n_bytes]) for start in range(0, len(names), n_bytes))
+    return [text.partition(b"\0")[0].decode("latin-1") for text in texts], data
+
+
+def _children(data: memoryview, order: str, n_children: int) -> list[memoryview]:
+    """Return the contents of the arrays that an array consists of."""
+    if n_children > min(len(data) // 8, _MOST_CHILDREN):
+        raise MalformedError(f"truncated: {n_children} parts announced in {len(data)} bytes")
+    found = []
+    for _ in range(n_children):
+        stored, body, data = _element(data, order)
+        if stored != _MATRIX:
+            raise MalformedError(f"a part of type {stored} where an array must be")
+        found.append(body)
+    return found
+
+
+def _expect(data: memoryview, order: str, stored: int, what: str) -> tuple[memoryview, memoryview]:
+    found, body, rest = _element(data, order)
+    if found != stored or len(body) % _ITEM_BYTES[stored]:
+        raise MalformedError(f"{what} of type {found} and {len(body)} bytes")
+    return body, rest
 
 
 def _element(data: memoryview, order: str) -> tuple[int, memoryview, memoryview]:
     """Split off the first element: its type, its content, and what follows."""
     if len(data) < 8:
-        raise _MalformedError("truncated: the file ends inside an element's tag")
-    kind, size = struct.unpack(f"{order}II", data[:8])
-    if kind >> 16:  # small format: size and type share the first four bytes, the content has the other four
-        kind, size = kind & 0xFFFF, kind >> 16
+        raise MalformedError("truncated: the file ends inside an element's tag")
+    stored, size = struct.unpack(f"{order}II", data[:8])
+    if stored >> 16:  # small format: size and type share the first four bytes, the content has the other four
+        stored, size = stored & 0xFFFF, stored >> 16
         if size > 4:
-            raise _MalformedError(f"small element of {size} bytes")
-        return kind, data[4 : 4 + size], data[8:]
+            raise MalformedError(f"small element of {size} bytes")
+        return stored, data[4 : 4 + size], data[8:]
     if size > len(data) - 8:
-        raise _MalformedError(f"truncated: {size} bytes announced, {len(data) - 8} left")
-    padded = size if kind == _COMPRESSED else -(-size // 8) * 8
-    return kind, data[8 : 8 + size], data[min(8 + padded, len(data)) :]
-
-
-def _expect(data: memoryview, order: str, kind: int, what: str) -> tuple[memoryview, memoryview]:
-    found, body, rest = _element(data, order)
-    if found != kind or len(body) % _ITEM_BYTES[kind]:
-        raise _MalformedError(f"{what} of type {found} and {len(body)} bytes")
-    return body, rest
-
-
-def _check_matrix(body: memoryview, order: str, depth: int) -> None:
-    if not len(body):  # how the format writes []
-        return
-    if depth > _MAX_DEPTH:
-        raise _MalformedError(f"nested deeper than {_MAX_DEPTH} levels")
-    flags, rest = _expect(body, order, _UINT32, "array flags")
-    if len(flags) != 8:
-        raise _MalformedError(f"array flags of {len(flags)} bytes")
-    word = struct.unpack(f"{order}I", flags[:4])[0]
-    array_class, is_complex = word & 0xFF, bool(word & 0x0800)
-    if array_class in (_FUNCTION, _OPAQUE, _SPARSE):
-        _check_loose(rest, order, depth)
-        return
-    dims, rest = _expect(rest, order, _INT32, "dimensions")
-    shape = struct.unpack(f"{order}{len(dims) // 4}i", dims)
-    if len(shape) < 2 or min(shape) < 0:
-        raise _MalformedError(f"dimensions {shape}")
-    _, rest = _expect(rest, order, _INT8, "array name")
-    if array_class in (_CELL, _STRUCT, _OBJECT):
-        n_fields, rest = (1, rest) if array_class == _CELL else _fields(rest, order, array_class)
-        _check_children(rest, order, math.prod(shape) * n_fields, depth)
-    elif array_class == _CHAR or _FIRST_NUMERIC <= array_class <= _LAST_NUMERIC:
-        for _ in range(1 + is_complex):
-            rest = _check_values(rest, order, math.prod(shape), is_text=array_class == _CHAR)
-    else:
-        raise _MalformedError(f"array class {array_class}")
-
-
-def _fields(data: memoryview, order: str, array_class: int) -> tuple[int, memoryview]:
-    """Return how many fields a struct has, and what follows their names."""
-    if array_class == _OBJECT:
-        _, data = _expect(data, order, _INT8, "class name")
-    length, data = _expect(data, order, _INT32, "length of field names")
-    names, data = _expect(data, order, _INT8, "field names")
-    n_bytes = struct.unpack(f"{order}i", length)[0] if len(length) == 4 else 0
-    if n_bytes < 1 or len(names) % n_bytes:
-        raise _MalformedError(f"{len(names)} bytes of field names of {n_bytes} bytes each")
-    return len(names) // n_bytes, data
-
-
-def _check_children(data: memoryview, order: str, n_children: int, depth: int) -> None:
-    if n_children > len(data) // 8:
-        raise _MalformedError(f"truncated: {n_children} parts announced in {len(data)} bytes")
-    for _ in range(n_children):
-        kind, body, data = _element(data, order)
-        if kind != _MATRIX:
-            raise _MalformedError(f"a part of type {kind} where an array must be")
-        _check_matrix(body, order, depth + 1)
-
-
-def _check_values(data: memoryview, order: str, n_values: int, *, is_text: bool) -> memoryview:
-    kind, body, rest = _element(data, order)
-    if kind not in _ITEM_BYTES:
-        raise _MalformedError(f"values of type {kind}")
-    n_found = len(body) / _ITEM_BYTES[kind]
-    # Text may take several bytes a character, and is never shorter than its shape says unless empty.
-    if n_found < n_values if is_text else n_found != n_values:
-        raise _MalformedError(f"{n_values} values announced, {n_found:g} found")
-    return rest
-
-
-def _check_loose(data: memoryview, order: str, depth: int) -> None:
-    """Check an array whose inside is not documented or not used by us: the parts must nest."""
-    while len(data):
-        kind, body, data = _element(data, order)
-        if kind == _MATRIX:
-            _check_matrix(body, order, depth + 1)
+        raise MalformedError(f"truncated: {size} bytes announced, {len(data) - 8} left")
+    padded = size if stored == _COMPRESSED else -(-size // 8) * 8
+    return stored, data[8 : 8 + size], data[min(8 + padded, len(data)) :]

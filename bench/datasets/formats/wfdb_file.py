@@ -11,7 +11,23 @@ from bench.datasets.contract import DamagedRecord
 from bench.datasets.formats.source_files import source_file
 
 # What wfdb 4 raises on damaged headers and signals; found by feeding it some thousands of mutated files.
-_WFDB_ERRORS = (ValueError, IndexError, KeyError, TypeError, OSError)
+_WFDB_ERRORS = (
+    ValueError,
+    IndexError,
+    KeyError,
+    TypeError,
+    OSError,
+    AttributeError,
+    OverflowError,
+    MemoryError,
+)
+# A line for each of at most 15 channels, and comments.
+_MOST_HEADER_BYTES = 2**16
+# Two hours of 16-bit samples at 1000 Hz in 15 channels; no record of the two databases lasts three minutes.
+_MOST_SIGNAL_BYTES = 2**28
+_UNIT = "mV"
+# Steps a millivolt: 16 bits of less span 65 V, and of more a thousandth of a heartbeat.
+_LEAST_GAIN, _LARGEST_GAIN = 1.0, 1e7
 
 
 def read_wfdb(
@@ -24,8 +40,9 @@ def read_wfdb(
 ) -> NDArray[np.float64]:
     """Read the signals of a record whose channels, rate and format are known beforehand.
 
-    Signal files must lie beside the header and hold 16-bit samples; the header's checksums are verified. Case
-    in channel names is ignored, order is not.
+    Signal files must lie beside the header and hold 16-bit samples of millivolt; the header's initial values and
+    checksums are verified. A checksum of 0 is one like any other: the format's own library (wfdb 10.7) reports an error
+    too unless the samples add up to it. Case in channel names is ignored, order is not.
 
     Parameters
     ----------
@@ -62,9 +79,14 @@ def read_wfdb(
         signal = record.dac()
     except _WFDB_ERRORS as error:
         raise DamagedRecord(f"{path}: signals not readable ({_one_line(error)})") from error
+    first_samples = record.d_signal[0].tolist()
+    for channel, expected, actual in zip(channel_names, header.init_value, first_samples, strict=True):
+        if expected is not None and expected != actual:
+            raise DamagedRecord(f"{path}: {channel} starts with {actual}, the header says {expected}")
     for channel, expected, actual in zip(channel_names, header.checksum, found, strict=True):
         if expected is not None and expected % 65536 != actual:
-            raise DamagedRecord(f"{path}: checksum of {channel} is {actual}, the header says {expected}")
+            why = "; some converters leave it at 0: get the publisher's header" if not expected else ""
+            raise DamagedRecord(f"{path}: checksum of {channel} is {actual}, the header says {expected}{why}")
     finite = np.isfinite(signal).all(axis=0)
     if not finite.all():
         raise DamagedRecord(f"{path}: missing or invalid samples in {channel_names[int(finite.argmin())]}")
@@ -74,13 +96,15 @@ def read_wfdb(
 def _read_header(folder: Path, path: str) -> Any:
     import wfdb
 
-    source_file(folder, f"{path}.hea")
+    source_file(folder, f"{path}.hea", _MOST_HEADER_BYTES)
     try:
         header = wfdb.rdheader(str(folder / path))
     except _WFDB_ERRORS as error:
         raise DamagedRecord(f"{path}.hea: not a WFDB header ({_one_line(error)})") from error
     if not isinstance(header, wfdb.Record):
         raise DamagedRecord(f"{path}.hea: a multi-segment header, expected one segment")
+    if header.record_name != Path(path).name:
+        raise DamagedRecord(f"{path}.hea: is the header of record '{header.record_name}'; get it again")
     return header
 
 
@@ -99,8 +123,13 @@ def _check_header(
     shifted = any(map(bool, (*header.byte_offset, *header.skew)))
     if set(header.fmt) != {"16"} or set(header.samps_per_frame) != {1} or shifted:
         raise DamagedRecord(f"{where}: signal format {' '.join(sorted(set(header.fmt)))}, expected plain 16")
-    if not all(gain and np.isfinite(gain) for gain in header.adc_gain):
-        raise DamagedRecord(f"{where}: a gain that is zero or not a number")
+    for channel, gain, unit in zip(channel_names, header.adc_gain, header.units, strict=True):
+        if not _LEAST_GAIN <= gain <= _LARGEST_GAIN:
+            raise DamagedRecord(
+                f"{where}: {channel} has a gain of {gain}: zero, negative, absurd or not a number"
+            )
+        if unit != _UNIT:
+            raise DamagedRecord(f"{where}: {channel} is in '{unit}' instead of '{_UNIT}'")
 
 
 def _check_files(header: Any, folder: Path, path: str) -> None:
@@ -109,7 +138,7 @@ def _check_files(header: Any, folder: Path, path: str) -> None:
         if Path(name).name != name or Path(name).stem != stem:
             raise DamagedRecord(f"{path}.hea: names the signal file '{name}', expected one beside it")
         relative = Path(path).with_name(name).as_posix()
-        found = source_file(folder, relative).stat().st_size
+        found = source_file(folder, relative, _MOST_SIGNAL_BYTES).stat().st_size
         expected = 2 * header.sig_len * header.file_name.count(name)
         if found != expected:
             raise DamagedRecord(f"{relative}: {found} bytes, the header says {expected}")

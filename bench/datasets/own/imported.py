@@ -7,12 +7,10 @@ import numpy as np
 
 from bench.datasets.contract import Cut, DamagedRecord, DatasetFacts, SourceList, SourceRecord
 from bench.datasets.formats.npy_file import map_npy
+from bench.datasets.own.description import DESCRIPTION, Description, read_description
 from bench.datasets.own.window_folder import (
-    DESCRIPTION,
-    Description,
     SubjectFile,
     list_subjects,
-    read_description,
     read_part,
     window_label_path,
 )
@@ -22,8 +20,11 @@ REVISION = 1
 
 
 def is_imported(folder: Path) -> bool:
-    """Tell whether a folder is an imported dataset's."""
-    return (folder / DESCRIPTION).is_file()
+    """Tell whether a folder is an imported dataset's; one that cannot be looked into, such as `lost+found`, is none."""
+    try:
+        return (folder / DESCRIPTION).is_file()
+    except OSError:
+        return False
 
 
 def reader_of(folder: Path) -> "ImportedReader":

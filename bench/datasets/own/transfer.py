@@ -4,7 +4,7 @@ Taken in are: DL4mHealth/Medformer's folders (``Feature/feature_*.npy``, ``Label
 arrays windows, labels and subject; and the same three as ``windows.npy``, ``labels.npy``, ``subject.npy``.
 """
 
-import shutil
+import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,25 +15,26 @@ from pydantic import ValidationError
 from bench.datasets import registry
 from bench.datasets.contract import Dataset
 from bench.datasets.formats.npy_file import map_npy, read_npz
+from bench.datasets.formats.source_files import is_folder, is_there
+from bench.datasets.own.description import DESCRIPTION, Description, read_description
 from bench.datasets.own.window_folder import (
-    DESCRIPTION,
-    Description,
     Part,
     as_labels,
     as_windows,
     list_subjects,
     new_folder,
-    read_description,
     read_label_table,
     read_part,
     write_parts,
 )
-from bench.datasets.simulate.marker import MARKER_NAME, write_marker
+from bench.datasets.simulate.marker import read_marker, write_marker
 from bench.errors import DataError, UsageError
 
 _ARRAYS = ("windows", "labels", "subject")
 # More than any task of this kind has; a damaged table may hold any number.
 _MOST_CLASSES = 1000
+# Unicode's last code point; numpy fails on others without an error of its own.
+_LAST_SIGN = 0x10FFFF
 
 
 def import_windows(source: Path, root: Path, *, description: Description | None = None) -> Path:
@@ -58,7 +59,8 @@ def import_windows(source: Path, root: Path, *, description: Description | None 
     UsageError
         The name is a published dataset's.
     DataError
-        Something in the folder is missing, damaged or contradictory, or the target exists.
+        Something in the folder is missing, damaged or contradictory, two subjects have the same windows, or the target
+        exists.
     """
     description = description or read_description(source / DESCRIPTION)
     if description.name in registry.names():
@@ -68,9 +70,10 @@ def import_windows(source: Path, root: Path, *, description: Description | None 
         )
     target = root / description.name
     with new_folder(target) as folder:
-        write_parts(folder, description, _parts(source, description))
-        if (source / MARKER_NAME).exists():
-            shutil.copyfile(source / MARKER_NAME, folder / MARKER_NAME)
+        write_parts(folder, description, _distinct(source, _parts(source, description)))
+        simulator = read_marker(source)
+        if simulator is not None:
+            write_marker(folder, **simulator)
     return target
 
 
@@ -150,9 +153,23 @@ def describe(source: Path, *, name: str, sampling_rate_hz: float) -> Description
         raise UsageError(f"{first['loc'][0]} {first['input']!r}: {first['msg']}") from error
 
 
+def _distinct(source: Path, parts: Iterator[Part]) -> Iterator[Part]:
+    """Pass subjects on, and refuse two that have the same windows."""
+    owners: dict[bytes, str] = {}
+    for part in parts:
+        digest = hashlib.sha256(np.ascontiguousarray(part.windows).data).digest()
+        owner = owners.setdefault(digest, part.subject)
+        if owner != part.subject:
+            raise DataError(
+                f"{source}: subjects '{owner}' and '{part.subject}' have the same windows; a part of training would "
+                "come back in the test: give each subject its own, or leave one out"
+            )
+        yield part
+
+
 def _parts(source: Path, description: Description) -> Iterator[Part]:
     """Give the subjects of a folder in whatever form, one at a time."""
-    if (source / "Feature").is_dir():
+    if is_folder(source / "Feature"):
         n_times = None
         for subject in list_subjects(source, description):
             part = read_part(source, subject, description)
@@ -176,14 +193,16 @@ def _parts(source: Path, description: Description) -> Iterator[Part]:
 
 def _arrays(source: Path) -> tuple[Path, dict[str, NDArray]]:
     path = source / "windows.npz"
-    if path.exists():
-        found = read_npz(path)
+    if is_there(path):
+        found = read_npz(path, _ARRAYS)
         missing = [name for name in _ARRAYS if name not in found]
         if missing:
-            raise DataError(f"{path}: no array '{missing[0]}'; it has {', '.join(sorted(found)) or 'none'}")
+            raise DataError(
+                f"{path}: no array '{missing[0]}'; of {', '.join(_ARRAYS)} it has {', '.join(found) or 'none'}"
+            )
         return path, {name: found[name] for name in _ARRAYS}
     path = source / "windows.npy"
-    if not path.exists():
+    if not is_there(path):
         raise DataError(f"{source}: no Feature folder, windows.npz or windows.npy in it; nothing to import")
     return path, {name: map_npy(source / f"{name}.npy") for name in _ARRAYS}
 
@@ -193,6 +212,12 @@ def _subject_names(path: Path, array: NDArray) -> NDArray[np.str_]:
         raise DataError(
             f"{path}: subject is {array.dtype} of shape {array.shape}, expected text or whole numbers"
         )
+    codes = np.ascontiguousarray(array)
+    if (
+        array.dtype.kind == "U"
+        and codes.view(np.dtype("u4").newbyteorder(array.dtype.byteorder)).max() > _LAST_SIGN
+    ):
+        raise DataError(f"{path}: subject holds signs that no text has; save it again")
     names = array.astype(str)
     for name in np.unique(names):
         if not name.strip() or not str(name).isprintable():
@@ -202,6 +227,9 @@ def _subject_names(path: Path, array: NDArray) -> NDArray[np.str_]:
 
 def _by_subject(windows: NDArray, labels: NDArray[np.int64], subject: NDArray[np.str_]) -> Iterator[Part]:
     """Give the subjects in the order of their first window; windows keep their order within a subject."""
-    for name in dict.fromkeys(map(str, subject)):
-        chosen = np.flatnonzero(subject == name)
-        yield Part(name, np.asarray(windows[chosen]), labels[chosen])
+    names, first, owner = np.unique(subject, return_index=True, return_inverse=True)
+    # All positions, subject after subject.
+    positions = np.split(np.argsort(owner, kind="stable"), np.cumsum(np.bincount(owner))[:-1])
+    for i in np.argsort(first):
+        chosen = positions[i]
+        yield Part(str(names[i]), np.asarray(windows[chosen]), labels[chosen])

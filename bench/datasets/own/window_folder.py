@@ -8,57 +8,26 @@
 Numbers of subjects are compared as numbers, whatever their zero padding.
 """
 
-import json
 import os
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from bench.datasets.contract import Normalisation
 from bench.datasets.formats.npy_file import map_npy
+from bench.datasets.formats.source_files import file_names, is_folder, is_there
+from bench.datasets.own.description import DESCRIPTION, Description, write_description
+from bench.datasets.own.description import read_description as read_description
 from bench.errors import DataError
-from bench.files import atomic_file, atomic_folder
+from bench.files import atomic_folder, unwritable
 
-DESCRIPTION = "dataset.toml"
-_FEATURE = re.compile(r"feature_(\d{1,9})\.npy")
+_FEATURE = re.compile(r"feature_([0-9]{1,9})\.npy")
 _VARIES = -1
-
-
-def _printable(text: str) -> str:
-    if not text.isprintable() or not text.strip():
-        raise ValueError("must be text without line breaks")
-    return text
-
-
-_Text = Annotated[str, AfterValidator(_printable)]
-
-
-class Description(BaseModel):
-    """What a folder of windows is, as its ``dataset.toml`` says."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    version: Literal[1] = Field(default=1, description="of this file's form")
-    name: str = Field(pattern=r"^[a-z][a-z0-9-]{0,39}$", description="name on the command line")
-    title: _Text
-    task: _Text = "classification"
-    class_names: tuple[_Text, ...] = Field(min_length=2, description="in label order")
-    channel_names: tuple[_Text, ...] = Field(min_length=1)
-    sampling_rate_hz: float = Field(gt=0, allow_inf_nan=False)
-    normalisation: Normalisation = Field(default="window", description="how a model wants it scaled")
-    homepage: _Text = "none"
-    licence: _Text = "not stated"
-    citation: _Text = "none"
-    subjects: dict[str, _Text] = Field(default_factory=dict, description="number of a subject to its name")
 
 
 @dataclass(frozen=True)
@@ -78,28 +47,6 @@ class SubjectFile:
     name: str
     file: str
     label: int | None
-
-
-def read_description(path: Path) -> Description:
-    """Read a description.
-
-    Raises
-    ------
-    DataError
-        The file is missing, not TOML, or a field is missing, unknown or unusable.
-    """
-    try:
-        return Description.model_validate(tomllib.loads(path.read_text(encoding="utf-8-sig")))
-    except FileNotFoundError as error:
-        raise DataError(
-            f"{path}: no such file; it says what the windows are, as docs/datasets.md tells"
-        ) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise DataError(f"{path}: not readable as TOML ({error})") from error
-    except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(map(str, first["loc"]))
-        raise DataError(f"{path}: {field}: {first['msg']}; found {str(first['input'])[:60]!r}") from error
 
 
 def list_subjects(folder: Path, description: Description) -> tuple[SubjectFile, ...]:
@@ -122,7 +69,7 @@ def list_subjects(folder: Path, description: Description) -> tuple[SubjectFile, 
         SubjectFile(number, description.subjects.get(str(number), str(number)), files[number], labels[number])
         for number in sorted(files)
     )
-    name, count = Counter(one.name for one in found).most_common(1)[0]
+    name, count = Counter(subject.name for subject in found).most_common(1)[0]
     if count > 1:
         raise DataError(f"{folder / DESCRIPTION}: {count} subjects are named '{name}'")
     return found
@@ -198,9 +145,9 @@ def new_folder(target: Path) -> Iterator[Path]:
     DataError
         The target exists, or its parent does not.
     """
-    if target.exists():
+    if is_there(target):
         raise DataError(f"{target}: exists already; remove it or give another name")
-    if not target.parent.is_dir():
+    if not is_folder(target.parent):
         raise DataError(f"{target.parent}: no such folder; make it first")
     with atomic_folder(target) as folder:
         yield folder
@@ -210,9 +157,12 @@ def write_parts(folder: Path, description: Description, parts: Iterator[Part]) -
     """Write subjects one by one, numbered from 1, then the labels and the description with their names.
 
     Subjects must come one part each. ``description.subjects`` is replaced.
+
+    Raises
+    ------
+    BenchError
+        The folder cannot be written.
     """
-    (folder / "Feature").mkdir()
-    (folder / "Label").mkdir()
     names: dict[str, str] = {}
     table: list[tuple[int, int]] = []
     labels: list[NDArray[np.int64]] = []
@@ -227,16 +177,14 @@ def write_parts(folder: Path, description: Description, parts: Iterator[Part]) -
         for number, of_one in enumerate(labels, start=1):
             _save(folder / "Label" / f"window_label_{number:03d}.npy", of_one)
     _save(folder / "Label" / "label.npy", np.array(table, dtype=np.int64))
-    text = _as_toml(description.model_copy(update={"subjects": names}))
-    with atomic_file(folder / DESCRIPTION) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+    write_description(folder, description.model_copy(update={"subjects": names}))
 
 
 def _feature_files(folder: Path) -> dict[int, str]:
-    if not (folder / "Feature").is_dir():
+    if not is_folder(folder / "Feature"):
         raise DataError(f"{folder}: no folder Feature in it; not a folder of windows")
     found: dict[int, str] = {}
-    for name in sorted(path.name for path in (folder / "Feature").iterdir()):
+    for name in file_names(folder / "Feature"):
         match = _FEATURE.fullmatch(name)
         if not match:
             continue
@@ -257,13 +205,15 @@ def read_label_table(path: Path) -> NDArray:
     DataError
         The file is damaged, is no such table, or has a number twice.
     """
-    table = np.array(map_npy(path))
-    if table.ndim != 2 or table.shape[1] != 2 or table.dtype.kind not in "fiu":
+    mapped = map_npy(path)
+    if mapped.ndim != 2 or mapped.shape[1] != 2 or mapped.dtype.kind not in "fiu":
         raise DataError(
-            f"{path}: {table.dtype} of shape {table.shape}, expected a row (class, number) a subject"
+            f"{path}: {mapped.dtype} of shape {mapped.shape}, expected a row (class, number) a subject"
         )
+    table = np.array(mapped)
     numbers = table[:, 1]
-    if not np.array_equal(numbers, np.floor(numbers)) or len(np.unique(numbers)) != len(numbers):
+    is_whole = np.isfinite(numbers).all() and np.array_equal(numbers, np.floor(numbers))
+    if not is_whole or len(np.unique(numbers)) != len(numbers):
         raise DataError(f"{path}: numbers of subjects in the second column must be whole and differ")
     return table
 
@@ -279,19 +229,11 @@ def _label_table(path: Path, description: Description) -> dict[int, int | None]:
 
 
 def _save(path: Path, array: NDArray) -> None:
-    with path.open("xb") as file:
-        np.save(file, array, allow_pickle=False)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _as_toml(description: Description) -> str:
-    """Write a description; printable JSON values are TOML values."""
-    lines = []
-    for key, value in description.model_dump(exclude={"subjects"}).items():
-        lines.append(f"{key} = {json.dumps(value, ensure_ascii=False)}")
-    lines += ["", "[subjects]"]
-    lines += [
-        f"{number} = {json.dumps(name, ensure_ascii=False)}" for number, name in description.subjects.items()
-    ]
-    return "\n".join(lines) + "\n"
+    try:
+        path.parent.mkdir(exist_ok=True)
+        with path.open("xb") as file:
+            np.save(file, array, allow_pickle=False)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise unwritable(path.parent, error) from error

@@ -4,10 +4,13 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
+from bench.datasets.contract import as_one_line
+from bench.datasets.formats.source_files import is_there, read_regular
 from bench.errors import DataError
 from bench.files import atomic_file
 
 MARKER_NAME = "SIMULATED.json"
+_MOST_BYTES = 2**16
 
 
 def write_marker(folder: Path, **parameters: str | int | float) -> None:
@@ -30,16 +33,18 @@ def read_marker(folder: Path) -> Mapping[str, str | int | float] | None:
         The marker is there but unreadable: the folder is simulated, by what nobody knows.
     """
     path = folder / MARKER_NAME
-    if not path.exists():
+    if not is_there(path):
         return None
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(read_regular(path, _MOST_BYTES).decode())
     except OSError as error:
         raise DataError(
             f"{path}: cannot be read ({error.strerror}); get the right to read it, or simulate the folder again"
         ) from error
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise DataError(f"{path}: not readable as JSON ({error}); simulate the folder again") from error
+    except (ValueError, RecursionError) as error:
+        raise DataError(
+            f"{path}: not readable as JSON ({as_one_line(str(error))}); simulate the folder again"
+        ) from error
     if not isinstance(content, dict) or not all(isinstance(v, str | int | float) for v in content.values()):
         raise DataError(f"{path}: not an object of plain values; simulate the folder again")
     return {key: value for key, value in content.items() if key != "simulated"}

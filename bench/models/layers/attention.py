@@ -4,24 +4,25 @@ A mechanism maps queries, keys and values, each ``(batch, heads, tokens, head wi
 Source: DL4mHealth/Medformer at 446275f, ``layers/SelfAttention_Family.py``.
 """
 
-from functools import partial
-
 import torch
 import torch.nn.functional as F
 from einops import rearrange
 from torch import Tensor, nn
-from torch.utils.checkpoint import checkpoint
 
+from bench.attention import CHOICE, attention
+from bench.dropout import Dropped, draw_seed
 from bench.errors import UsageError
 
-# On a CPU, attention with dropout goes through the whole matrix (batch, heads, tokens, tokens), kept several times for
-# the backward pass: 1.1 GiB for one window of 3000 steps. A larger matrix than this is computed in slices, and again in
-# the backward pass. Slices that fit a cache cost less time than the whole matrix, even computed twice (3000 steps:
-# 1.3 s against 1.7 s a window; 256 steps, 32 windows: 0.33 s against 0.41 s).
-MATRIX_BUDGET_BYTES = 4 * 2**20
 
-
-def attend(q: Tensor, k: Tensor, v: Tensor, *, dropout: float = 0.0, scale: float | None = None) -> Tensor:
+def attend(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    *,
+    dropout: float = 0.0,
+    scale: float | None = None,
+    backend: str = "auto",
+) -> Tensor:
     """Return softmax(q k^T * scale) v with dropout on the probabilities.
 
     Parameters
@@ -32,59 +33,55 @@ def attend(q: Tensor, k: Tensor, v: Tensor, *, dropout: float = 0.0, scale: floa
         Rate at which probabilities are zeroed; give zero in evaluation.
     scale
         Default: one over the root of the width of ``q``.
+    backend
+        Of :mod:`bench.attention`, for CPUs; other devices have kernels of torch's own.
 
     Returns
     -------
     Tensor
         ``(batch, heads, tokens of q, width of v)``.
     """
+    factor = q.size(-1) ** -0.5 if scale is None else scale
+    if q.device.type != "cpu" or _is_plain(dropout, backend):
+        return _torch_attention(q, k, v, dropout, factor)
+    seed = draw_seed() if dropout else 0
+    return attention(q, k, v, scale=factor, dropped=Dropped.at(dropout, seed), backend=backend)
+
+
+def _is_plain(dropout: float, backend: str) -> bool:
+    """Tell whether torch's attention serves on a CPU: nothing is dropped, and our kernel is not wanted.
+
+    While operations are counted, only the plain form of torch's is allowed, which shows its products.
+    """
+    if dropout:
+        return False
+    return not torch.backends.cuda.flash_sdp_enabled() or CHOICE.choose(backend, "cpu") == "torch"
+
+
+def _torch_attention(q: Tensor, k: Tensor, v: Tensor, dropout: float, scale: float) -> Tensor:
     width = v.size(-1)
-    if scale is None:
-        scale = q.size(-1) ** -0.5
     if q.size(-1) != width and torch.backends.cuda.flash_sdp_enabled():
         # Fused kernels want equal widths (and on a GPU multiples of eight); zero features change no product. Where
         # only the plain form is allowed, as while operations are counted, there is nothing to pad for.
         equal = -(-max(q.size(-1), width) // 8) * 8
-        q, k, v = (F.pad(one, (0, equal - one.size(-1))) for one in (q, k, v))
-    whole = partial(F.scaled_dot_product_attention, dropout_p=dropout, scale=scale)
-    if dropout == 0 or q.device.type != "cpu" or _matrix_bytes(q, k) <= MATRIX_BUDGET_BYTES:
-        return whole(q, k, v)[..., :width]
-    return _in_slices(whole, q, k, v)[..., :width]
-
-
-def _matrix_bytes(q: Tensor, k: Tensor) -> int:
-    return q.shape[:-1].numel() * k.size(-2) * q.element_size()
-
-
-def _in_slices(whole: "partial[Tensor]", q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    """Attend for as many pairs of window and head, or queries of one pair, as the budget allows, under checkpointing.
-
-    Checkpointing restores the random state, so the recomputed slice has the same dropout mask.
-    """
-    batch, n_queries = q.size(0), q.size(2)
-    q, k, v = (one.flatten(0, 1).unsqueeze(1) for one in (q, k, v))  # (batch * heads, 1, tokens, width)
-    affordable = MATRIX_BUDGET_BYTES // _matrix_bytes(q[:1, :, :1], k)  # rows of the matrix
-    n_pairs, n_rows = max(1, affordable // n_queries), min(n_queries, max(1, affordable))
-    outputs = []
-    for queries, keys, values in zip(q.split(n_pairs), k.split(n_pairs), v.split(n_pairs), strict=True):
-        rows = [
-            checkpoint(whole, some, keys, values, use_reentrant=False)
-            for some in queries.split(n_rows, dim=2)
-        ]
-        outputs.append(torch.cat(rows, dim=2))
-    return torch.cat(outputs).squeeze(1).unflatten(0, (batch, -1))
+        q, k, v = (F.pad(tensor, (0, equal - tensor.size(-1))) for tensor in (q, k, v))
+    return F.scaled_dot_product_attention(q, k, v, dropout_p=dropout, scale=scale)[..., :width]
 
 
 class FullAttention(nn.Module):
-    """Softmax attention over all tokens, with dropout on the probabilities."""
+    """Softmax attention over all tokens, with dropout on the probabilities.
 
-    def __init__(self, dropout: float) -> None:
+    ``backend`` is one of :mod:`bench.attention`.
+    """
+
+    def __init__(self, dropout: float, backend: str = "auto") -> None:
         super().__init__()
         self.dropout = dropout
+        self.backend = backend
 
     def forward(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         """Attend from ``q`` to ``k`` and ``v``, scaled by the root of the head width."""
-        return attend(q, k, v, dropout=self.dropout if self.training else 0.0)
+        return attend(q, k, v, dropout=self.dropout if self.training else 0.0, backend=self.backend)
 
 
 class Attention(nn.Module):

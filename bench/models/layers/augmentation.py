@@ -14,6 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from bench.errors import UsageError, unknown_name
+from bench.models.layers.copying import copied_to
 from bench.models.layers.precision import at_least_float32
 
 Augmentation = Callable[[Tensor, torch.Generator], Tensor]
@@ -82,24 +83,24 @@ def shuffle(x: Tensor, probability: float, draws: torch.Generator) -> Tensor:
     """Permute the rows of the whole batch alike, or leave it."""
     if not _happens(probability, draws):
         return x
-    return x[:, torch.randperm(x.size(1), generator=draws).to(x.device)]
+    return x[:, copied_to(x.device, torch.randperm(x.size(1), generator=draws))]
 
 
 def frequency(x: Tensor, rate: float, draws: torch.Generator) -> Tensor:
     """Zero each frequency of each row independently."""
     spectrum = torch.fft.rfft(at_least_float32(x))
     keep = torch.rand(spectrum.shape, generator=draws) >= rate
-    return torch.fft.irfft(spectrum * keep.to(x.device), n=x.size(-1)).to(x.dtype)
+    return torch.fft.irfft(spectrum * copied_to(x.device, keep), n=x.size(-1)).to(x.dtype)
 
 
 def mask(x: Tensor, part: float, draws: torch.Generator) -> Tensor:
     """Zero a part of the columns, rounded down, the same for the whole batch and all rows."""
-    return x * _kept(x.size(-1), part, draws).to(x)
+    return x * _like(x, _kept(x.size(-1), part, draws))
 
 
 def channel(x: Tensor, part: float, draws: torch.Generator) -> Tensor:
     """Zero a part of the rows, rounded down, the same for the whole batch."""
-    return x * _kept(x.size(1), part, draws).to(x).unsqueeze(-1)
+    return x * _like(x, _kept(x.size(1), part, draws)).unsqueeze(-1)
 
 
 # Name -> function, strength where an entry gives none, largest strength.
@@ -150,4 +151,4 @@ def _kept(n: int, part: float, draws: torch.Generator) -> Tensor:
 
 
 def _like(x: Tensor, drawn: Tensor) -> Tensor:
-    return drawn.to(device=x.device, dtype=x.dtype)
+    return copied_to(x.device, drawn.to(x.dtype))

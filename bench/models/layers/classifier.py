@@ -4,6 +4,9 @@ from typing import Any
 
 from torch import Tensor, nn
 
+from bench.attention import CHOICE
+from bench.models.layers.attention import FullAttention
+
 
 class Classifier(nn.Module):
     """Classify ``(batch, n_times, n_channels)``; the constructor of a model sets the three parts.
@@ -15,6 +18,13 @@ class Classifier(nn.Module):
     embedding: Any
     encoder: Any
     head: Any
+
+    @property
+    def attention_backend(self) -> str | None:
+        """Name of the backend that full attention runs on where the weights are; None where there is no such layer."""
+        settings = (module.backend for module in self.modules() if isinstance(module, FullAttention))
+        setting = next(settings, None)
+        return None if setting is None else CHOICE.choose(setting, self.head.projection.weight.device)
 
     def features(self, x: Tensor) -> Tensor:
         """Return the vector before the classifier ``(batch, width)``."""

@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from bench.errors import UsageError
+from bench.models.layers.dropout import Dropout
 from bench.models.layers.encoder import FeedForward, LayerStack
 
 
@@ -41,7 +42,7 @@ class DecompositionLayer(nn.Module):
         self.attention = attention
         self.feed_forward = FeedForward(d_model, d_ff, dropout, bias=False)
         self.remove_trend = RemoveTrend(moving_avg)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor, *context: Tensor) -> Tensor:
         """Map ``(batch, n_times, d_model)`` to the same shape; the attention gets the context."""

@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from bench.errors import UsageError
+from bench.models.layers.dropout import Dropout
 
 # The published name of the embedding's tensor -> ours.
 SERIES_RENAMES = {r"enc_embedding\.value_embedding\.tokenConv\.weight": "embedding.token.weight"}
@@ -61,7 +62,7 @@ class SeriesEmbedding(nn.Module):
         self.token = TokenEmbedding(n_channels, d_model)
         table = sinusoidal_table(n_times, d_model) if positional else None
         self.register_buffer("position", table, persistent=False)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor) -> Tensor:
         """Map ``(batch, n_times, n_channels)`` to ``(batch, n_times, d_model)``."""

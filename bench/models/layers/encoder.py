@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from bench.models.layers.dropout import Dropout
+
 
 class FeedForward(nn.Module):
     """Two linear maps with an exact GELU between them, dropout after each."""
@@ -16,7 +18,7 @@ class FeedForward(nn.Module):
         super().__init__()
         self.up = nn.Linear(d_model, d_ff, bias=bias)
         self.down = nn.Linear(d_ff, d_model, bias=bias)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor) -> Tensor:
         """Map ``(..., d_model)`` to ``(..., d_model)``."""
@@ -32,7 +34,7 @@ class EncoderLayer(nn.Module):
         self.feed_forward = FeedForward(d_model, d_ff, dropout)
         self.norm1 = nn.LayerNorm(d_model)
         self.norm2 = nn.LayerNorm(d_model)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor, *context: Tensor) -> Tensor:
         """Map ``(batch, tokens, d_model)`` to the same shape; the attention takes the context."""

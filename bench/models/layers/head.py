@@ -4,6 +4,8 @@ import torch.nn.functional as F
 from einops import rearrange
 from torch import Tensor, nn
 
+from bench.models.layers.dropout import Dropout
+
 HEAD_RENAMES = {r"projection\.(weight|bias)": r"head.projection.\1"}
 
 
@@ -12,7 +14,7 @@ class TokenHead(nn.Module):
 
     def __init__(self, n_tokens: int, d_model: int, n_classes: int, dropout: float) -> None:
         super().__init__()
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.projection = nn.Linear(n_tokens * d_model, n_classes)
 
     def features(self, tokens: Tensor) -> Tensor:
@@ -29,7 +31,7 @@ class ChannelHead(nn.Module):
 
     def __init__(self, n_channels: int, n_tokens: int, d_model: int, n_classes: int, dropout: float) -> None:
         super().__init__()
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.projection = nn.Linear(n_channels * n_tokens * d_model, n_classes)
 
     def features(self, tokens: Tensor) -> Tensor:

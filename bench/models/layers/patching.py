@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from bench.errors import UsageError
+from bench.models.layers.dropout import Dropout
 from bench.models.layers.embedding import sinusoidal_table
 
 
@@ -41,7 +42,7 @@ class PatchEmbedding(nn.Module):
         self.n_patches = (n_times + padding - patch_len) // stride + 1
         self.value = nn.Linear(patch_len, d_model, bias=False)
         self.register_buffer("position", sinusoidal_table(self.n_patches, d_model), persistent=False)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor) -> Tensor:
         """Map ``(batch, n_times, n_channels)`` to ``(batch, n_channels, n_patches, d_model)``."""

@@ -27,7 +27,7 @@ Bar = tuple[float, float]
 def ablation_bars(ablation: Ablation, name: str) -> Figure | None:
     """Return the figure of one dataset, or None where fewer than two models have all seeds.
 
-    A model that lacks a seed is left out and named: its means are over other cells.
+    A model that lacks a seed is left out and named, since its mean would be over other seeds.
     """
     study, where = ablation.study, short_name(ablation.study.dataset)
     gaps = {model: gap_of(group, study.seeds, where) for model, group in ablation.groups.items()}
@@ -41,7 +41,7 @@ def ablation_bars(ablation: Ablation, name: str) -> Figure | None:
         {model: _printed(model) for model in shown} if study.dataset == published.ABLATION_DATASET else {}
     )
     f1 = published.METRICS.index("f1")
-    said = ", ".join(f"{model} {bar[0]:.1f}" for model, bars in measured.items() if (bar := bars[f1]))
+    scores_text = ", ".join(f"{model} {bar[0]:.1f}" for model, bars in measured.items() if (bar := bars[f1]))
     beside = " Hatched: published in the MedMamba paper, not measured here." if printed else ""
     left_out = "; ".join(gap for gap in gaps.values() if gap)
     without = f" Left out: {left_out}." if left_out else ""
@@ -49,7 +49,7 @@ def ablation_bars(ablation: Ablation, name: str) -> Figure | None:
         name=name,
         title=f"{where}: ablation, scores",
         caption=f"Scores of the full and the reduced models.{beside}{without} {study_caption(study)}",
-        alt=f"Bars of five scores for {len(shown)} variants of MedMamba. Macro F1 in percent: {said}.",
+        alt=f"Bars of five scores for {len(shown)} variants of MedMamba. Macro F1 in percent: {scores_text}.",
         draw=partial(draw, measured, printed),
         stamp=kinds.STAMPS[study.kind],
     )
@@ -58,7 +58,7 @@ def ablation_bars(ablation: Ablation, name: str) -> Figure | None:
 def draw(
     measured: dict[str, list[Bar | None]], printed: dict[str, list[Bar | None]]
 ) -> "matplotlib.figure.Figure":
-    """Draw a group of bars for each metric, a pair of bars for each model where there are published ones."""
+    """Draw a group of bars for each metric; each model has a bar, and a second bar for published scores."""
     figure = style.new_figure(style.PAGE_IN, 2.8)
     axes = figure.subplots()
     n_bars = len(measured) * (2 if printed else 1)
@@ -107,5 +107,5 @@ def _measured(group: Group, metric: str) -> Bar | None:
 
 
 def _printed(model: str) -> list[Bar | None]:
-    printed = {one.metric: (one.mean, one.std) for one in published.ablation() if one.variant == model}
+    printed = {row.metric: (row.mean, row.std) for row in published.ablation() if row.variant == model}
     return [printed.get(metric) for metric in published.METRICS]

@@ -1,4 +1,4 @@
-"""What each part of MedMamba adds: differences of the reduced models to the full one, a line of dots per score."""
+"""What each part of MedMamba adds: differences of the reduced models to the full model, one line per score."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -24,16 +24,16 @@ Rows = Mapping[str, Sequence[Difference]]
 
 
 def ablation_figure(ablation: Ablation, name: str) -> Figure | None:
-    """Return the figure of one dataset, or None where nothing is paired."""
+    """Return the figure of one dataset, or None if no difference can be paired by seed."""
     rows = {
         variant: [found[metric] for metric in METRICS]
         for variant, found in ablation.differences.items()
-        if any(one.mean is not None for one in found.values())
+        if any(difference.mean is not None for difference in found.values())
     }
     if not rows:
         return None
     f1 = list(METRICS).index("f1")
-    said = [
+    differences_texts = [
         f"{variant} {mean:+.1f}" for variant, found in rows.items() if (mean := found[f1].mean) is not None
     ]
     study = ablation.study
@@ -45,7 +45,7 @@ def ablation_figure(ablation: Ablation, name: str) -> Figure | None:
             "Reduced minus full model in percentage points, mean over paired seeds; left of zero the part helps. "
             f"Lines: 95% intervals over test subjects, where there are any. {study_caption(study)}"
         ),
-        alt=f"{title}: difference of each reduced model to the full one. F1: {', '.join(said)} points.",
+        alt=f"{title}: difference of each reduced model to the full one. F1: {', '.join(differences_texts)} points.",
         draw=partial(draw, rows),
         stamp=kinds.STAMPS[study.kind],
     )
@@ -64,14 +64,18 @@ def draw_axes(rows: Rows, axes: "Axes") -> None:
     for number, (variant, found) in enumerate(rows.items()):
         shift = 0.24 * (number - (len(rows) - 1) / 2)
         colour = _COLOURS[number % len(_COLOURS)]
-        known = [(line + shift, one, one.mean) for line, one in enumerate(found) if one.mean is not None]
+        known = [
+            (line + shift, difference, difference.mean)
+            for line, difference in enumerate(found)
+            if difference.mean is not None
+        ]
         axes.plot(
             [mean for _, _, mean in known], [line for line, _, _ in known], _FORMS[number % len(_FORMS)],
             color=colour, label=variant,
         )  # fmt: skip
-        for line, one, _ in known:
-            if one.low is not None and one.high is not None:
-                axes.plot([one.low, one.high], [line, line], color=colour, linewidth=1)
+        for line, difference, _ in known:
+            if difference.low is not None and difference.high is not None:
+                axes.plot([difference.low, difference.high], [line, line], color=colour, linewidth=1)
     axes.set_yticks(range(len(METRICS)), METRICS.values())
     axes.set_ylim(len(METRICS) - 0.4, -0.6)
     axes.set_xlabel("reduced minus full model (percentage points)")

@@ -1,4 +1,4 @@
-"""Reliability diagram: how often a model is right when it is so confident, and how confident it is how often."""
+"""Reliability diagram: accuracy by confidence, and the distribution of confidence."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -83,6 +83,6 @@ def draw(data: Mapping[str, Reliability], shown: Sequence[str]) -> "matplotlib.f
     return figure
 
 
-def _filled(one: Reliability, field: str) -> np.ndarray:
-    """Return a field of the bins that have windows, in percent."""
-    return 100 * getattr(one, field)[one.share > 0]
+def _filled(reliability: Reliability, field: str) -> np.ndarray:
+    """Return a field of the bins with windows, in percent."""
+    return 100 * getattr(reliability, field)[reliability.share > 0]

@@ -1,4 +1,4 @@
-"""Confusion matrices of windows and of subjects' majority votes, as parts of each true class."""
+"""Confusion matrices of windows and of subjects' majority votes, as shares of each true class."""
 
 import textwrap
 from collections.abc import Sequence
@@ -34,12 +34,12 @@ class Matrix:
 
     @property
     def shares(self) -> NDArray[np.float64]:
-        """Each row as parts of the true class; zeros where the class is absent."""
+        """Each row as shares of the true class; zeros if the class is absent."""
         return self.counts / np.maximum(self.counts.sum(axis=1, keepdims=True), 1)
 
 
 def matrices(tested: Predicted) -> list[Matrix]:
-    """Return the panels: windows and, where subjects have one class, votes, of the models in detail."""
+    """Return the panels for `models_in_detail`: windows and, if each subject has one class, votes."""
     label = tested.grouping.label if tested.grouping is not None else None
     n_classes = len(tested.class_names)
     found = []

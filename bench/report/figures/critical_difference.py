@@ -1,4 +1,4 @@
-"""Critical-difference diagram: average ranks on a line, and bars over models that cannot be told apart.
+"""Critical-difference diagram: average ranks on a line, and bars over models that do not differ significantly.
 
 Source: Demsar, Statistical comparisons of classifiers over multiple data sets, JMLR 2006. N, CD and alpha stand
 in the figure.
@@ -49,7 +49,7 @@ def diagram(suite: Suite, metric: str) -> Diagram | None:
     critical = nemenyi_critical_difference(n_models, n_datasets, ALPHA)
     groups = indistinct_groups(ranks[order], critical)
     return Diagram(
-        tuple(scores.models[one] for one in order),
+        tuple(scores.models[number] for number in order),
         ranks[order],
         n_datasets,
         critical,

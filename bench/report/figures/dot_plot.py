@@ -1,4 +1,4 @@
-"""Results on one dataset as dots: every model's accuracy and F1 with interval and seeds, the published beside."""
+"""Results on one dataset as dots: every model's accuracy and F1 with interval and seeds, and published scores."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from bench.paper.names import OURS, short_name
 from bench.render import style
 from bench.render.figure import Figure
 from bench.stats.bootstrap import score_interval
-from bench.stats.resampling import LEVEL, N_RESAMPLES
+from bench.stats.draws import LEVEL, N_RESAMPLES
 from bench.studies import kinds
 from bench.studies.caption import data_remarks, plural, study_setting
 from bench.studies.chance import majority_scores, stratified_scores
@@ -30,7 +30,7 @@ _SHOWN = {"accuracy": "Accuracy (%)", "f1": "Macro F1 (%)"}
 class Dot:
     """One model in one panel, in percent.
 
-    `mean` is over seeds, `interval` over test subjects (None without predictions, or where one subject was tested),
+    `mean` is over seeds, `interval` over test subjects (None without predictions or with a single test subject),
     `runs` are every seed's score, `published` the paper's mean and deviation.
     """
 
@@ -44,7 +44,7 @@ class Dot:
 
 @dataclass(frozen=True)
 class Panel:
-    """One metric: dots from the best down, and what chance gives."""
+    """One metric: dots from the best model down, and the scores of chance."""
 
     title: str
     dots: tuple[Dot, ...]
@@ -105,9 +105,14 @@ def draw_panel(panel: Panel, axes: "Axes") -> None:
         axes.axvline(value, color=style.INK, linestyle=line, linewidth=0.9, label=label)
     rows = list(enumerate(panel.dots))
     for label, marker, colour, chosen in (
-        ("MedMamba", "o", style.OURS, [one for one in rows if one[1].complete and one[1].model == OURS]),
-        ("measured", "o", style.INK, [one for one in rows if one[1].complete and one[1].model != OURS]),
-        ("seeds missing", "x", style.INK, [one for one in rows if not one[1].complete]),
+        (
+            "MedMamba",
+            "o",
+            style.OURS,
+            [(row, dot) for row, dot in rows if dot.complete and dot.model == OURS],
+        ),
+        ("measured", "o", style.INK, [(row, dot) for row, dot in rows if dot.complete and dot.model != OURS]),
+        ("seeds missing", "x", style.INK, [(row, dot) for row, dot in rows if not dot.complete]),
     ):
         if chosen:
             _draw_measured(chosen, axes, label, marker, colour)

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 NAME, POSITION = "accuracy-by-subject", 2
 
 _VECTOR_DOTS = 2000
-"""With more dots than this they become an image inside the figure, which would else be megabytes."""
+"""Above this number of dots they are stored as an image, since vector files would take megabytes."""
 
 Strips = Mapping[str, NDArray[np.float64]]
-"""Percent of each subject's windows that are right, averaged over seeds, (n_subjects,), by model."""
+"""Percent of each subject's windows classified right, averaged over seeds, (n_subjects,), by model."""
 
 
 def strips(tested: Predicted) -> Strips:
@@ -69,7 +69,9 @@ def draw(data: Strips) -> "matplotlib.figure.Figure":
 def draw_strips(data: Strips, axes: "Axes") -> None:
     """Draw dots with a fixed jitter, and the median of each strip."""
     n_dots = sum(map(len, data.values()))
-    alpha = min(0.6, max(0.15, 60 / max(map(len, data.values()))))  # many subjects show as density
+    alpha = min(
+        0.6, max(0.15, 60 / max(map(len, data.values())))
+    )  # transparent dots show many subjects as density
     for row, (model, values) in enumerate(data.items()):
         jitter = np.random.default_rng(0).uniform(-0.25, 0.25, size=len(values))
         colour = style.OURS if model == OURS else style.FAINT

@@ -87,7 +87,7 @@ def figure(tested: Predicted, name: str) -> Figure | None:
 
 
 def _title(study: Study, model: str) -> str:
-    """Return the model's name, with its seeds where they are not those of the study."""
+    """Return the model's name, with its seeds if they differ from the study's."""
     seeds = [record.cell.seed for record in study.groups[model].records if record.history]
     if tuple(seeds) == study.seeds:
         return model
@@ -100,7 +100,7 @@ def draw(data: Mapping[str, Curves]) -> "matplotlib.figure.Figure":
     n_columns = min(_COLUMNS, len(data))
     height = 0.6 + 1.35 * n_rows
     figure = style.new_figure(style.PAGE_IN, height)
-    # Equal panels need no search for a layout, which takes as long as drawing them.
+    # Equal panels need no layout engine, which takes as long as drawing them.
     figure.set_layout_engine(None)
     figure.subplots_adjust(
         left=0.08, right=0.94, bottom=0.6 / height, top=1 - 0.2 / height, wspace=0.08, hspace=0.28
@@ -109,13 +109,13 @@ def draw(data: Mapping[str, Curves]) -> "matplotlib.figure.Figure":
     for axis in axes[len(data) :]:
         axis.remove()
     scale = _scale(data)
-    for number, ((title, found), one) in enumerate(zip(data.items(), axes, strict=False)):
+    for number, ((title, found), axis) in enumerate(zip(data.items(), axes, strict=False)):
         is_lowest, is_first = number >= len(data) - n_columns, number % n_columns == 0
-        _draw_scale(scale, one, with_epochs=is_lowest, with_losses=is_first)
-        draw_panel(found, one)
-        one.set_title(title, y=1.0)
+        _draw_scale(scale, axis, with_epochs=is_lowest, with_losses=is_first)
+        draw_panel(found, axis)
+        axis.set_title(title, y=1.0)
         if number % n_columns == n_columns - 1 or number == len(data) - 1:
-            _draw_scale_of_scores(one)
+            _draw_scale_of_scores(axis)
     handles = axes[0].get_legend_handles_labels()[0]
     figure.legend(handles=handles, loc="lower center", ncols=len(handles))
     return figure
@@ -158,7 +158,7 @@ def _within(locations: Sequence[float], limits: tuple[float, float]) -> NDArray[
 def _draw_scale(scale: _Scale, axes: "Axes", *, with_epochs: bool, with_losses: bool) -> None:
     """Draw the grid of a panel, and ticks where they are labelled.
 
-    Ticks take longest of all to draw, and axes that share their scale look at all others for every line that is added.
+    Ticks take longest to draw, and axes with shared scales check all others for every added line.
     """
     axes.set(xlim=scale.x_limits, ylim=scale.y_limits)
     axes.set_xticks(scale.epochs if with_epochs else [])

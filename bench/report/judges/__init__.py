@@ -1,5 +1,5 @@
-"""The judges of records that the claims ledger asks, by what a claim needs; a file for each."""
+"""The judges that rule on the paper's claims from records; one file for each."""
 
-from bench.report.judges.registry import make_judges
+from bench.report.judges.make_judges import make_judges
 
 __all__ = ["make_judges"]

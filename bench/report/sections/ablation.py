@@ -13,7 +13,7 @@ from bench.studies.suite import Suite
 
 
 def ablation_section(out: Path, suite: Suite, suffix: str, recipe: str) -> Section:
-    """Return the section; its intro names the command where no reduced model was run."""
+    """Return the section; its intro names the command if no reduced model was run."""
     items: list[Table | Figure | None] = []
     for study in suite.studies:
         found = read_ablation(out, study)

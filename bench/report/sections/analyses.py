@@ -18,7 +18,7 @@ from bench.studies.aggregate import Condition, label_of
 
 @dataclass(frozen=True)
 class Analysed:
-    """Sections, the records for them that could not be read, and where those that could were measured."""
+    """Sections, the records that could not be read, and the environments of the readable ones."""
 
     sections: tuple[Section, ...]
     damaged: tuple[BenchError, ...] = ()
@@ -26,9 +26,9 @@ class Analysed:
 
 
 def analysis_sections(out: Path, records: Sequence[Record]) -> Analysed:
-    """Return a section for each analysis that was run, and one that names the commands of the others.
+    """Return a section for each analysis that was run, and a section with the commands of the others.
 
-    An analysis of cells that are not the latest of the ``records`` is said to be of other cells.
+    The section of an analysis notes if its cells are not the latest of the ``records``.
     """
     sections: list[Section] = []
     damaged: list[BenchError] = []
@@ -39,7 +39,7 @@ def analysis_sections(out: Path, records: Sequence[Record]) -> Analysed:
         damaged += unreadable
         environments += [record.environment for record in found if hasattr(record, "environment")]
         if not found:
-            not_run += [] if unreadable else [command_of(analysis)]
+            not_run += [] if unreadable else [analysis.command]
             continue
         try:
             sections.append(_section(analysis, out, found, records))
@@ -51,25 +51,18 @@ def analysis_sections(out: Path, records: Sequence[Record]) -> Analysed:
     return Analysed(tuple(sections), tuple(damaged), tuple(environments))
 
 
-def command_of(analysis: Analysis) -> str:
-    """Return the command that runs an analysis."""
-    return analysis.examples[0] if analysis.folder else f"bench analyze {analysis.name}"
-
-
 def _section(analysis: Analysis, out: Path, found: Sequence[Any], records: Sequence[Record]) -> Section:
     shown = analysis.report(out, found)
-    intro = f"{analysis.summary} By {command_of(analysis)}."
+    intro = f"{analysis.summary} By {analysis.command}."
     old = outdated_cells((cells for record in found for cells in record.analysed), records)
     if old:
-        intro += (
-            f" Of cells that are no longer the latest ({', '.join(old)}): run {command_of(analysis)} again."
-        )
+        intro += f" Of cells that are no longer the latest ({', '.join(old)}): run {analysis.command} again."
     name = f"analysis-{analysis.name}"
     return Section(name, analysis.title, intro, tuple(shown.tables), tuple(shown.figures))
 
 
 def _unknown(out: Path) -> list[str]:
-    """Return the folders of analyses that this installation does not have."""
+    """Return the folders of analyses unknown to this installation."""
     folders = sorted(path.name for path in (out / "analyses").glob("*") if path.is_dir())
     return [name for name in folders if name not in analyses()]
 
@@ -80,7 +73,7 @@ def _of_unknown(name: str) -> Section:
 
 
 def outdated_cells(analysed: Iterable[AnalysedCells], records: Sequence[Record]) -> list[str]:
-    """Return the models on datasets whose analysed cells are not those that a new run would take, seed by seed."""
+    """Return each model and dataset whose analysed cells differ from those that a new run would take."""
     done = {record.key: record for record in records if record.is_done}
     latest: dict[tuple[Condition, str], dict[int, Record]] = defaultdict(dict)
     for record in sorted(done.values(), key=lambda record: record.timing.started):

@@ -16,7 +16,7 @@ _NEEDS = {
     "wins": "Wins need a complete MedMamba and a rival.",
     "critical-difference": "The critical-difference diagram needs three such models.",
 }
-"""What a table or figure lacks where it is not shown, by the beginning of its name."""
+"""What an absent table or figure would need, by the beginning of its name."""
 
 
 def certainty_section(suite: Suite, tested: Sequence[Predicted], suffix: str, recipe: str) -> Section:
@@ -43,6 +43,6 @@ def certainty_section(suite: Suite, tested: Sequence[Predicted], suffix: str, re
 
 
 def _without(names: Sequence[str]) -> str:
-    """Say what is not shown for want of complete models or datasets."""
+    """List tables and figures absent for lack of complete models or datasets."""
     missing = [need for part, need in _NEEDS.items() if not any(name.startswith(part) for name in names)]
     return "".join(f" {need}" for need in missing)

@@ -1,6 +1,6 @@
 """Everything on one dataset: scores of windows, of subjects and of classes.
 
-Its figures are the modules of `bench.report.figures` that have a ``POSITION``: a new one needs its file alone.
+Its figures are the modules of `bench.report.figures` with a ``POSITION``: a new figure needs only its file.
 """
 
 import pkgutil
@@ -36,7 +36,7 @@ def dataset_section(study: Study, tested: Predicted, suffix: str, recipe: str) -
 
 @cache
 def _modules() -> list[ModuleType]:
-    """Return the modules whose figures a dataset's section shows, in their order."""
+    """Return the modules of a dataset section's figures, by position."""
     found = [
         import_module(f"{figures.__name__}.{info.name}") for info in pkgutil.iter_modules(figures.__path__)
     ]

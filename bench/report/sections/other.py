@@ -1,4 +1,4 @@
-"""Comparisons under changed settings or on other data, which no other section mixes in."""
+"""Comparisons under changed settings or on other data, kept apart from all other sections."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ def other_section(out: Path, comparisons: Sequence[Comparison], suites: Sequence
         name = f"other-{study.dataset}-{numbers[study.dataset]}"
         if study.groups:
             tables.append(main_results(study, name))
-        # Reduced models alone, without any that they may be compared with, have an ablation table only.
+        # A comparison with reduced models only has just an ablation table.
         elif found := read_ablation(out, study):
             tables.append(ablation_table(found, name))
     intro = (

@@ -1,4 +1,4 @@
-"""What was run and found beside what the paper says: scores, set-up and claims."""
+"""Our results beside the paper's: scores, set-up and claims."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,1 +1,1 @@
-"""The tables of a report: each from studies, as data that any renderer can show."""
+"""The tables of a report, made from studies, as data for any renderer."""

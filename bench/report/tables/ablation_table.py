@@ -1,6 +1,6 @@
 """The paper's ablation table from records: each model's scores with the differences to the full model in brackets.
 
-Source: table ablation_vertical of the paper (ADFTD). Any dataset with a reduced model has a table.
+Source: table ablation_vertical of the paper (ADFTD). Any dataset with a reduced model gets a table.
 """
 
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from bench.paper.names import OURS, short_name
 from bench.render.table import Block, Cell, Footnotes, Row, Table, mark_cells
 from bench.report.tables.main_results import chance_rows, score_cell
 from bench.results.metrics import METRICS
-from bench.stats.resampling import N_RESAMPLES
+from bench.stats.draws import N_RESAMPLES
 from bench.studies.ablation_differences import Ablation, Difference
 from bench.studies.caption import data_remarks, study_caption
 from bench.studies.suite import gap_of
@@ -71,7 +71,7 @@ def _heading(model: str) -> str:
 
 
 def _scores(ablation: Ablation, model: str, notes: Footnotes) -> ByMetric:
-    """Return a model's scores; dashes with the reason where it lacks a seed that another has."""
+    """Return a model's scores; dashes with the reason if it lacks a seed that another model has."""
     group, study = ablation.groups[model], ablation.study
     gap = gap_of(group, study.seeds, short_name(study.dataset))
     if gap:
@@ -114,16 +114,16 @@ def _in_brackets(found: Difference) -> str:
 
 
 def _published_scores(models: Mapping[str, object]) -> dict[str, ByMetric]:
-    printed = {(one.variant, one.metric): Cell(one.mean, one.std) for one in published.ablation()}
+    printed = {(row.variant, row.metric): Cell(row.mean, row.std) for row in published.ablation()}
     return {model: {metric: printed.get((model, metric), Cell()) for metric in METRICS} for model in models}
 
 
 def _drops(model: str) -> dict[str, Cell]:
     """Return the differences that the paper prints in brackets, as reduced minus full."""
     return {
-        one.metric: Cell(-one.drop, text=f"({-one.drop:+.2f})")
-        for one in published.ablation()
-        if one.variant == model and one.drop is not None
+        row.metric: Cell(-row.drop, text=f"({-row.drop:+.2f})")
+        for row in published.ablation()
+        if row.variant == model and row.drop is not None
     }
 
 

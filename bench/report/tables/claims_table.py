@@ -1,4 +1,4 @@
-"""The claims ledger as tables: what the paper says, what tests it, and the verdict computed from what is here."""
+"""The claims ledger as tables: each claim of the paper, its test, and the verdict computed from the records."""
 
 from collections.abc import Iterable, Sequence
 
@@ -27,7 +27,7 @@ def claims_table(entries: Sequence[Entry], name: str) -> Table:
         blocks=tuple(
             Block(
                 f"{verdict.value}: {number}",
-                tuple(_row(one) for one in of_text if one.ruling.verdict is verdict),
+                tuple(_row(claim) for claim in of_text if claim.ruling.verdict is verdict),
             )
             for verdict, number in tally(of_text).items()
             if number

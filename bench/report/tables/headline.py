@@ -1,4 +1,4 @@
-"""Who wins where, by how much and how sure: one line per dataset."""
+"""The best model of each dataset, its lead, and how certain that is: one row per dataset."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -7,7 +7,7 @@ from bench.paper.names import OURS
 from bench.render.table import Block, Cell, Footnotes, Row, Table
 from bench.report.tables.main_results import score_cell
 from bench.report.tables.significance import paired_cell
-from bench.stats.resampling import LEVEL, N_RESAMPLES
+from bench.stats.draws import LEVEL, N_RESAMPLES
 from bench.studies.caption import data_remarks, suite_caption
 from bench.studies.chance import stratified_scores
 from bench.studies.predicted import Predicted
@@ -70,14 +70,14 @@ def _cells(study: Study, tested: Predicted | None, notes: Footnotes) -> tuple[Ce
 
 
 def _lead(order: list[str], tested: Predicted | None, notes: Footnotes) -> Cell:
-    """Return MedMamba's lead over its best rival; without MedMamba that of the best model over the second, noted."""
+    """Return MedMamba's lead over its best rival; without MedMamba the best model's over the second, with a note."""
     if tested is None or len(order) < 2:
         return Cell()
     if OURS in order:
         return paired_cell(tested, next(model for model in order if model != OURS), "f1", notes)
     lead = paired_cell(tested, order[1], "f1", notes, model=order[0])
-    said = f"{tested.study.label}: no complete MedMamba; the lead is that of {order[0]} over {order[1]}"
-    number = notes.number(said)
+    remark = f"{tested.study.label}: no complete MedMamba; the lead is that of {order[0]} over {order[1]}"
+    number = notes.number(remark)
     return replace(lead, note=number)
 
 
@@ -88,7 +88,7 @@ def _f1(study: Study, model: str) -> float | None:
 
 
 def _certainty(study: Study, lead: Cell, *, is_above: bool) -> str:
-    """Say in words what the interval of the lead means, and before it what takes its meaning away."""
+    """Put the interval of the lead into words, after any reason that makes it meaningless."""
     if study.record.data.kind == "simulated":
         return "simulated: means nothing"
     if not is_above:

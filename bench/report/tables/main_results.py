@@ -17,14 +17,16 @@ PUBLISHED = "published (MedMamba paper; not measured here)"
 def main_results(study: Study, name: str) -> Table:
     """Return the table of one dataset.
 
-    Models that lack a seed stand apart from those that lack none: their means are over other cells.
+    Models that lack a seed stand in a block of their own, since their means are over other seeds.
     """
     notes = Footnotes()
     complete = [group for model, group in study.groups.items() if study.is_complete(model)]
     partial = [group for model, group in study.groups.items() if not study.is_complete(model)]
-    blocks = [Block("measured", mark_best(tuple(Row(one.model, score_cells(one)) for one in complete)))]
+    blocks = [Block("measured", mark_best(tuple(Row(group.model, score_cells(group)) for group in complete)))]
     if partial:
-        rows = tuple(Row(one.model, score_cells(one, notes.number(study.gap(one.model)))) for one in partial)
+        rows = tuple(
+            Row(group.model, score_cells(group, notes.number(study.gap(group.model)))) for group in partial
+        )
         blocks.append(Block("measured on fewer seeds: not to be compared", rows))
     blocks.append(Block("chance on this test split", chance_rows(study.record)))
     printed = tuple(row for model in study.groups if (row := _published_row(study.dataset, model, notes)))
@@ -41,7 +43,7 @@ def main_results(study: Study, name: str) -> Table:
 
 
 def _not_run(study: Study) -> list[str]:
-    """Name the paper's models that are not here, where the paper has results of the dataset."""
+    """Name the paper's models without records, if the paper has results on the dataset."""
     if not is_of_paper(study.comparison.condition.recipe, study.dataset):
         return []
     absent = [model for model in in_paper_order(published.models()) if model not in study.groups]
@@ -54,7 +56,7 @@ def score_cells(group: Group, note: int | None = None) -> tuple[Cell, ...]:
 
 
 def score_cell(group: Group, metric: str, note: int | None = None) -> Cell:
-    """Return one test score of a model in percent, a dash where no seed has it."""
+    """Return one test score of a model in percent, a dash if no seed has it."""
     score = group.score(metric)
     if score is None:
         return Cell(note=note)
@@ -72,7 +74,7 @@ def chance_rows(record: Record) -> tuple[Row, ...]:
 
 
 def published_cell(dataset: str, model: str, metric: str, notes: Footnotes) -> Cell:
-    """Return a published score with its remarks as a footnote; a dash where the paper prints none."""
+    """Return a published score with its remarks as a footnote; a dash if the paper prints none."""
     score = published.lookup(dataset, model, metric)
     if score is None:
         return Cell()

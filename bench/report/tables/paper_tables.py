@@ -1,8 +1,8 @@
 """The paper's two main tables from records: ECG with a row per model, EEG and activity with a row per metric.
 
 Source: tables main_results1 and main_results2 of the paper, whose orientations are kept. A model that lacks a seed
-has a dash with a footnote; its mean over the other seeds is in the table of the dataset. Under the paper's recipe its
-models and datasets that were not run are shown as missing, so that a part of the grid never looks whole.
+has a dash with a footnote; its mean over the other seeds is in the table of the dataset. Under the paper's recipe,
+the paper's models and datasets that were not run are shown as missing, so that a partial grid never looks whole.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ EEG_AND_ACTIVITY = ("adftd", "apava", "sleep-edf", "uci-har")
 
 
 def ecg_table(suite: Suite, name: str) -> Table | None:
-    """Return the ECG table: models as rows, datasets and metrics as columns; None where neither was run."""
+    """Return the ECG table: models as rows, datasets and metrics as columns; None if no ECG dataset was run."""
     studies = _studies(suite, ECG)
     if not studies:
         return None
@@ -50,7 +50,7 @@ def ecg_table(suite: Suite, name: str) -> Table | None:
 
 
 def eeg_table(suite: Suite, name: str) -> Table | None:
-    """Return the EEG and activity table: datasets and metrics as rows, models as columns; None where none was run."""
+    """Return the EEG and activity table: datasets and metrics as rows, models as columns; None if none was run."""
     studies = _studies(suite, EEG_AND_ACTIVITY)
     if not studies:
         return None
@@ -92,7 +92,7 @@ def _models(suite: Suite, studies: Sequence[Study]) -> tuple[str, ...]:
 
 
 def _cells(study: Study, model: str, notes: Footnotes) -> tuple[Cell, ...]:
-    """Return a model's scores on a dataset, or a dash for each with a note that says what is missing."""
+    """Return a model's scores on a dataset, or a dash for each with a note on what is missing."""
     if not study.is_complete(model):
         gap = study.gap(model) if model in study.groups else "not run"
         return (Cell(note=notes.number(gap)),) * len(METRICS)

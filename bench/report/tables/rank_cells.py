@@ -1,4 +1,4 @@
-"""A row of average ranks below the scores that they are made from."""
+"""A row of average ranks below the scores they are computed from."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,7 +12,7 @@ from bench.studies.suite import Study
 def rank_cells(
     studies: Sequence[Study], models: Sequence[str], metrics: Sequence[str], notes: Footnotes
 ) -> list[Cell]:
-    """Return the average rank of each model (1 is best), a dash with the reason where it has none."""
+    """Return the average rank of each model (1 is best), a dash with the reason if it has none."""
     run = [model for model in models if any(model in study.groups for study in studies)]
     scores = complete_scores(studies, run, metrics)
     if not scores.rows:

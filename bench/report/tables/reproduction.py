@@ -2,7 +2,7 @@
 
 A difference is "within" when it is at most two published standard deviations (plus half a printed digit): the
 deviation over the paper's five seeds is the only spread that the paper gives. Where data, recipe, settings or
-seeds are others than the paper's, the difference is shown and no verdict is given.
+seeds differ from the paper's, the difference is shown and no verdict is given.
 """
 
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ _NAMES = {"accuracy": "Accuracy", "precision": "Precision", "recall": "Recall", 
 
 @dataclass(frozen=True)
 class Reproduction:
-    """One published score with the measured one; `void` says why they may not be compared, empty if they may."""
+    """One published score with the measured score; `void` says why they may not be compared, empty if they may."""
 
     score: PublishedScore
     measured: Mean | None
@@ -42,7 +42,7 @@ class Reproduction:
 
     @property
     def verdict(self) -> str:
-        """Whether the measured mean is within two published deviations, or why nothing can be said."""
+        """Whether the measured mean is within two published deviations, or why that cannot be decided."""
         if self.difference is None:
             return "not run"
         if self.void:
@@ -73,10 +73,13 @@ def reproduction_table(study: Study, name: str) -> Table | None:
         return None
     notes = Footnotes()
     blocks = tuple(
-        Block(title, tuple(_row(one, notes) for one in found if one.score.metric == metric))
+        Block(
+            title,
+            tuple(_row(reproduction, notes) for reproduction in found if reproduction.score.metric == metric),
+        )
         for metric, title in _NAMES.items()
     )
-    verdicts = [one.verdict for one in found]
+    verdicts = [reproduction.verdict for reproduction in found]
     counted = ", ".join(f"{verdicts.count(name)} {name}" for name in ("within", "outside", "void", "not run"))
     return Table(
         name=name,
@@ -91,21 +94,21 @@ def reproduction_table(study: Study, name: str) -> Table | None:
     )
 
 
-def _row(one: Reproduction, notes: Footnotes) -> Row:
-    score = one.score
+def _row(reproduction: Reproduction, notes: Footnotes) -> Row:
+    score = reproduction.score
     odd = remarks(score.dataset, score.model, score.metric)
     printed = Cell(score.mean, score.std, note=notes.number(f"published: {'; '.join(odd)}") if odd else None)
-    if one.measured is None:
-        return Row(score.model, (printed, Cell(), Cell(), Cell(), Cell(text=one.verdict)))
-    mean, std = one.measured.mean, one.measured.std
-    note = notes.number(f"void: {one.void}") if one.void else None
+    if reproduction.measured is None:
+        return Row(score.model, (printed, Cell(), Cell(), Cell(), Cell(text=reproduction.verdict)))
+    mean, std = reproduction.measured.mean, reproduction.measured.std
+    note = notes.number(f"void: {reproduction.void}") if reproduction.void else None
     return Row(
         score.model,
         (
             printed,
             Cell(100 * mean, None if std is None else 100 * std),
-            Cell(one.difference, unit="points"),
-            Cell(one.in_stds, unit="published standard deviations"),
-            Cell(text=one.verdict, note=note),
+            Cell(reproduction.difference, unit="points"),
+            Cell(reproduction.in_stds, unit="published standard deviations"),
+            Cell(text=reproduction.verdict, note=note),
         ),
     )

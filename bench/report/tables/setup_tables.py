@@ -1,4 +1,4 @@
-"""What was run beside what the paper says was run: the datasets, and MedMamba's hyperparameters.
+"""The set-up beside the paper's: the datasets, and MedMamba's hyperparameters.
 
 Source: tables dataset_summary and model_config_all of the paper.
 """
@@ -30,18 +30,18 @@ def dataset_summary(suite: Suite, name: str) -> Table:
     """Return subjects, windows and classes of each dataset as split, beside the paper's counts."""
     notes = Footnotes()
     measured = tuple(Row(study.label, _dataset_cells(study, notes)) for study in suite.studies)
-    by_name = {one.dataset: one for one in published.dataset_summary()}
+    by_name = {row.dataset: row for row in published.dataset_summary()}
     printed = tuple(
         Row(
-            short_name(one.dataset),
+            short_name(row.dataset),
             (
-                *_counts(one.n_subjects, one.n_windows, one.n_classes, one.n_channels, one.n_times),
+                *_counts(row.n_subjects, row.n_windows, row.n_classes, row.n_channels, row.n_times),
                 *(_BLANK,) * 4,
-                Cell(text=one.modality),
+                Cell(text=row.modality),
             ),
         )
         for study in suite.studies
-        if (one := by_name.get(study.dataset)) is not None
+        if (row := by_name.get(study.dataset)) is not None
     )
     kinds = sorted({study.record.data.kind for study in suite.studies})
     return Table(
@@ -76,7 +76,7 @@ def _dataset_cells(study: Study, notes: Footnotes) -> tuple[Cell, ...]:
     n_subjects, n_windows = sum(part.n_subjects for part in parts), sum(part.n_windows for part in parts)
     found = (n_subjects, n_windows, len(data.class_names), data.n_channels, data.n_times)
     cells = list(_counts(*found, *(part.n_windows for part in parts), parts[2].n_subjects))
-    printed = next((one for one in published.dataset_summary() if one.dataset == study.dataset), None)
+    printed = next((row for row in published.dataset_summary() if row.dataset == study.dataset), None)
     if printed:
         expected = (
             printed.n_subjects,
@@ -89,29 +89,29 @@ def _dataset_cells(study: Study, notes: Footnotes) -> tuple[Cell, ...]:
             if wanted != got:
                 note = notes.number("differs from the published count")
                 cells[column] = replace(cells[column], note=note)
-    # Records do not say it: it is a fact of the dataset, which the paper's row names.
+    # Not in records: the modality is a fact of the dataset, which the paper's row names.
     return (*cells, _BLANK)
 
 
 def model_configuration(suite: Suite, name: str) -> Table | None:
-    """Return MedMamba's hyperparameters per dataset as run, beside the published; None where it was not run."""
+    """Return MedMamba's hyperparameters per dataset as run, beside the published ones; None if it was not run."""
     studies = [study for study in suite.studies if OURS in study.groups]
     if not studies:
         return None
     notes = Footnotes()
-    printed = {one.dataset: one for one in published.model_configuration()}
+    printed = {row.dataset: row for row in published.model_configuration()}
     measured, paper = [], []
     for title, field in _HYPERPARAMETERS.items():
         cells, quoted = [], []
         for study in studies:
             ran = study.groups[OURS].records[0].settings["hyperparameters"].get(field)
-            told = getattr(printed[study.dataset], field) if study.dataset in printed else None
-            differs = told is not None and ran is not None and _shown(ran) != _shown(told)
+            stated = getattr(printed[study.dataset], field) if study.dataset in printed else None
+            differs = stated is not None and ran is not None and _shown(ran) != _shown(stated)
             note = notes.number("differs from the published value") if differs else None
-            if told is not None and ran is None:
+            if stated is not None and ran is None:
                 note = notes.number("fixed in the model's code: no record confirms the published value")
             cells.append(Cell(text=None if ran is None else _shown(ran), note=note))
-            quoted.append(Cell(text=None if told is None else _shown(told)))
+            quoted.append(Cell(text=None if stated is None else _shown(stated)))
         measured.append(Row(title, tuple(cells)))
         paper.append(Row(title, tuple(quoted)))
     return Table(

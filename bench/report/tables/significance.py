@@ -1,4 +1,4 @@
-"""How sure the differences are: paired intervals over test subjects, ranks, wins, and how little six datasets say.
+"""How certain the differences are: paired intervals over test subjects, ranks, wins, and the limits of six datasets.
 
 Intervals come from `bench.stats.bootstrap`, tests from `bench.stats.statistics`.
 """
@@ -17,7 +17,7 @@ from bench.stats.bootstrap import (
     distinct_draws,
     stratified_bootstrap,
 )
-from bench.stats.resampling import LEVEL, N_RESAMPLES, named_generator
+from bench.stats.draws import LEVEL, N_RESAMPLES, named_generator
 from bench.studies.caption import small_test, suite_setting
 from bench.studies.predicted import Predicted
 from bench.studies.ranks import Scores, complete_scores
@@ -25,7 +25,7 @@ from bench.studies.suite import Study, Suite
 
 ALPHA = 0.05
 TIE = 1e-4
-"""Mean scores less than this apart are a tie: a hundredth of a percentage point, as printed."""
+"""Mean scores that differ by less than this, a hundredth of a percentage point, are a tie."""
 
 METRIC_TITLES = {"accuracy": "accuracy", "f1": "macro F1"}
 
@@ -33,14 +33,15 @@ METRIC_TITLES = {"accuracy": "accuracy", "f1": "macro F1"}
 def paired_table(suite: Suite, tested: Sequence[Predicted], metric: str, name: str) -> Table | None:
     """Return MedMamba's lead over each rival with an interval over test subjects; None without both."""
     rivals = [model for model in suite.models if model != OURS]
-    having = [one for one in tested if OURS in one.cells]
+    having = [predicted for predicted in tested if OURS in predicted.cells]
     if not rivals or not having:
         return None
     notes = Footnotes()
     rows = tuple(
-        Row(rival, tuple(paired_cell(one, rival, metric, notes) for one in having)) for rival in rivals
+        Row(rival, tuple(paired_cell(predicted, rival, metric, notes) for predicted in having))
+        for rival in rivals
     )
-    studies = [one.study for one in having]
+    studies = [predicted.study for predicted in having]
     return Table(
         name=name,
         title=f"Difference to MedMamba in {METRIC_TITLES[metric]}, paired by test window",
@@ -59,11 +60,11 @@ def paired_table(suite: Suite, tested: Sequence[Predicted], metric: str, name: s
 def paired_cell(tested: Predicted, rival: str, metric: str, notes: Footnotes, model: str = OURS) -> Cell:
     """Return a model's lead over a rival on one dataset, in points with its interval.
 
-    A dash with the reason where one of them is incomplete; no interval where one subject was tested.
+    A dash with the reason if either is incomplete; no interval if a single subject was tested.
     """
-    for one in (model, rival):
-        if not tested.is_complete(one):
-            gap = tested.study.gap(one) or f"{one} on {tested.study.dataset}: predictions are missing"
+    for name in (model, rival):
+        if not tested.is_complete(name):
+            gap = tested.study.gap(name) or f"{name} on {tested.study.dataset}: predictions are missing"
             return Cell(note=notes.number(gap))
     interval = difference_interval(tested.drawn(model), tested.drawn(rival), metric, LEVEL)
     note = notes.number(small_test(tested.study)) if interval.few_units else None
@@ -80,8 +81,11 @@ def rank_table(suite: Suite, metric: str, name: str) -> Table | None:
     average = ranks.mean(axis=0)
     order = np.argsort(average, kind="stable")
     rows = tuple(
-        Row(scores.models[one], (*(Cell(float(rank)) for rank in ranks[:, one]), Cell(float(average[one]))))
-        for one in order
+        Row(
+            scores.models[number],
+            (*(Cell(float(rank)) for rank in ranks[:, number]), Cell(float(average[number]))),
+        )
+        for number in order
     )
     return Table(
         name=name,
@@ -95,7 +99,7 @@ def rank_table(suite: Suite, metric: str, name: str) -> Table | None:
 
 
 def _rank_sentences(scores: Scores) -> str:
-    """Say Friedman's test, the critical difference, and how little so few datasets can show."""
+    """Report Friedman's test, the critical difference, and how little so few datasets can show."""
     n_datasets, n_models = scores.values.shape
     sentences = []
     if n_models > 2:
@@ -183,20 +187,20 @@ def _interquartile(runs: _Runs, model: str, metric: str, notes: Footnotes) -> Ce
 
 
 def _improvement(ours: _Runs, others: _Runs, model: str, metric: str) -> Cell:
-    """Return the probability of improvement, with an interval where all datasets have the same seeds."""
+    """Return the probability of improvement, with an interval if all datasets have the same seeds."""
     if not (_is_balanced(ours) and _is_balanced(others)):
         pairs = zip(ours, others, strict=True)
         each = [statistics.probability_of_improvement(a[:, None], b[:, None]) for a, b in pairs]
         return Cell(100 * float(np.mean(each)))
     rng = named_generator("probability of improvement", model, metric)
-    runs = [np.stack(one, axis=1) for one in (ours, others)]
+    runs = [np.stack(values, axis=1) for values in (ours, others)]
     return _percent(
         stratified_bootstrap(statistics.probability_of_improvement, runs, rng, N_RESAMPLES, LEVEL)
     )
 
 
 def _percent(interval: Interval) -> Cell:
-    """Return an interval in percent; without its ends where one unit was drawn from."""
+    """Return an interval in percent; without its ends if only one unit was resampled."""
     if interval.n_units < 2:
         return Cell(100 * interval.estimate)
     return Cell(100 * interval.estimate, low=100 * interval.low, high=100 * interval.high)

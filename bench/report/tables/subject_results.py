@@ -25,7 +25,7 @@ _Score = Callable[[PredictedCell], float]
 
 
 def subject_results(tested: Predicted, name: str) -> Table | None:
-    """Return window, vote and calibration results; None where no predictions are at hand."""
+    """Return window, vote and calibration results; None if there are no predictions."""
     if not tested.cells:
         return None
     notes, study = Footnotes(), tested.study
@@ -67,7 +67,7 @@ def subject_results(tested: Predicted, name: str) -> Table | None:
 
 
 def _columns(tested: Predicted) -> list[tuple[str, str, _Score | None]]:
-    """Return group, title and score of each column, as fractions; None where votes do not exist."""
+    """Return group, title and score (a fraction; None without votes) of each column."""
     found = tested.grouping.label if tested.grouping is not None else None
     n_classes = len(tested.class_names)
 
@@ -95,7 +95,7 @@ def _over_seeds(cells: Sequence[PredictedCell], score: _Score) -> Cell:
 
 
 def _marked(rows: Sequence[Row], n_better_high: int) -> tuple[Row, ...]:
-    """Mark the best of the first columns, in which more is better."""
+    """Mark the best cells of the first columns, in which more is better."""
     columns = [
         mark_cells(column) if number < n_better_high else column
         for number, column in enumerate(zip(*(row.cells for row in rows), strict=True))
@@ -130,7 +130,7 @@ def class_results(study: Study, name: str) -> Table:
 
 
 def _class_cell(group: Group, class_name: str, field: str) -> Cell:
-    """Return one score of a class over seeds; a dash where it is undefined or the class absent."""
+    """Return one score of a class over seeds; a dash if it is undefined or the class is absent."""
     values = [
         100 * value
         for record in group.records

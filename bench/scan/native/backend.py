@@ -15,9 +15,11 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from bench.errors import ModelError
+from bench.native import threads
+from bench.native.build import BuildError
 from bench.scan.contract import ScanInputs
-from bench.scan.native import library, threads
-from bench.scan.native.build import CHUNK_STEPS, MAX_STATE, PADDED_LANES, BuildError
+from bench.scan.native import library
+from bench.scan.native.build import CHUNK_STEPS, MAX_STATE, PADDED_LANES
 
 MAX_SLICES = 16
 

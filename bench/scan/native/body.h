@@ -3,67 +3,17 @@
 
    A vector holds the same number of LANES neighbouring features; the states of one block of features stay in registers
    while time runs. The gradient walks over chunks from the last to the first: it recomputes the states of a chunk from its
-   border, then runs backwards. Sums over features (dB, dC) collect in vectors and are reduced once a chunk.
+   border, then runs backwards. Sums over features (dB, dC) collect in vectors and are reduced once a chunk. */
 
-   NaN and infinity must pass: a bound is always written so that a comparison with NaN keeps the NaN. */
+#include "vectors.h"
 
-#define VEC NAME(vec)
-#define LOOSE NAME(loose)
-#define MASK NAME(mask)
-#define INLINE static inline __attribute__((always_inline)) TARGET
 #ifdef UNROLL /* a loop over 16 states; their registers are worth it where there are enough */
 #define LOOP_UNROLLED _Pragma("GCC unroll 16")
 #else
 #define LOOP_UNROLLED
 #endif
 
-typedef REAL VEC __attribute__((vector_size(LANES * sizeof(REAL))));
-typedef REAL LOOSE __attribute__((vector_size(LANES * sizeof(REAL)), aligned(sizeof(REAL)), may_alias));
-typedef INTEGER MASK __attribute__((vector_size(LANES * sizeof(REAL))));
-
-INLINE VEC NAME(splat)(REAL x) { return x - (VEC){0}; }
-INLINE VEC NAME(select)(MASK where, VEC yes, VEC no) { return (VEC)((where & (MASK)yes) | (~where & (MASK)no)); }
-
-/* The first count lanes from memory, zeros in the others. */
-INLINE VEC NAME(load)(const REAL *from, int64_t count)
-{
-    VEC x = {0};
-    if (count >= LANES)
-        return *(const LOOSE *)from;
-    for (int64_t i = 0; i < count; i++)
-        x[i] = from[i];
-    return x;
-}
-
-INLINE void NAME(store)(REAL *to, VEC x, int64_t count)
-{
-    if (count >= LANES)
-        *(LOOSE *)to = x;
-    else
-        for (int64_t i = 0; i < count; i++)
-            to[i] = x[i];
-}
-
-INLINE REAL NAME(sum_lanes)(VEC x)
-{
-#ifdef AVX512
-    return _mm512_reduce_add_ps((__m512)x);
-#else
-    REAL total = 0;
-    for (int i = 0; i < LANES; i += 4)
-        total += (x[i] + x[i + 1]) + (x[i + 2] + x[i + 3]);
-    return total;
-#endif
-}
-
 #ifdef DOUBLE
-INLINE VEC NAME(exp2v)(VEC x)
-{
-    for (int i = 0; i < LANES; i++)
-        x[i] = exp2(x[i]);
-    return x;
-}
-
 INLINE VEC NAME(log1pv)(VEC z)
 {
     for (int i = 0; i < LANES; i++)
@@ -78,34 +28,6 @@ INLINE VEC NAME(expv)(VEC x)
     return x;
 }
 #else
-/* 2^f for f in [-1/2, 1/2], relative error 1e-7. */
-INLINE VEC NAME(exp2_fraction)(VEC f)
-{
-    VEC p = f * 1.32647e-3f + 9.67151e-3f;
-    p = p * f + 5.550734e-2f;
-    p = p * f + 2.4022242e-1f;
-    p = p * f + 6.9314698e-1f;
-    return p * f + 1.0f;
-}
-
-INLINE VEC NAME(exp2v)(VEC x)
-{
-#ifdef AVX512
-    /* Both instructions treat infinities as 2^x needs them: the fraction is 0, the power 0 or infinity. */
-    __m512 f = _mm512_reduce_ps((__m512)x, 8);
-    return (VEC)_mm512_scalef_ps((__m512)NAME(exp2_fraction)((VEC)f), _mm512_sub_ps((__m512)x, f));
-#else
-    const VEC low = NAME(splat)(-127.0f), high = NAME(splat)(128.0f); /* give exactly 0 and infinity */
-    const float magic = 12582912.0f;                                  /* rounds to integers in its low bits */
-    x = NAME(select)((MASK)(x < low), low, x);
-    x = NAME(select)((MASK)(x > high), high, x);
-    VEC shifted = x + magic;
-    VEC p = NAME(exp2_fraction)(x - (shifted - magic));
-    MASK power = ((MASK)shifted << 23) + (127 << 23);
-    return p * (VEC)power;
-#endif
-}
-
 /* log(1 + z) for z in [0, 1], as twice the inverse hyperbolic tangent of z / (2 + z). */
 INLINE VEC NAME(log1pv)(VEC z)
 {
@@ -404,16 +326,6 @@ static inline void NAME(add_slices)(REAL *sums, int64_t n_slices, int64_t count)
             sums[i] += sums[slice * count + i];
 }
 
-#undef VEC
-#undef LOOSE
-#undef MASK
-#undef INLINE
 #undef LOOP_UNROLLED
-#undef NAME
-#undef TARGET
-#undef REAL
-#undef INTEGER
-#undef LANES
 #undef UNROLL
-#undef DOUBLE
-#undef AVX512
+#include "vectors_end.h"

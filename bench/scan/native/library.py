@@ -6,10 +6,9 @@ from functools import cache
 import torch
 from torch import Tensor
 
-from bench.scan.native.build import BuildError, library_path
-
-ISA_NAMES = ("portable", "avx2", "avx512")
-PRECISIONS = {torch.float32: "float", torch.float64: "double"}
+from bench.native import build
+from bench.native.library import PRECISIONS, load
+from bench.scan.native.build import KERNEL
 
 
 class Strides(ctypes.Structure):
@@ -55,27 +54,16 @@ def library() -> ctypes.CDLL:
     BuildError
         It cannot be compiled or loaded.
     """
-    path = library_path()
-    try:
-        loaded = ctypes.CDLL(str(path))
-    except OSError as error:
-        raise BuildError(f"{path}: cannot be loaded ({error}); delete it and try again") from error
-    loaded.scan_args_size.restype = ctypes.c_int64
-    for direction in ("forward", "backward"):
-        for precision in ("float", "double"):
-            function = getattr(loaded, f"scan_{direction}_{precision}")
-            function.argtypes = [ctypes.POINTER(ScanArgs), ctypes.c_int64, ctypes.c_int64, ctypes.c_int]
-            function.restype = ctypes.c_int
-    for precision in ("float", "double"):
+    loaded = load(build.library_path(KERNEL), ScanArgs, ("scan_forward", "scan_backward"))
+    for precision in PRECISIONS.values():
         getattr(loaded, f"scan_add_slices_{precision}").argtypes = [ctypes.POINTER(ScanArgs)]
-    assert loaded.scan_args_size() == ctypes.sizeof(ScanArgs), "scan_args of scan.c and ScanArgs differ"
     return loaded
 
 
 @cache
 def best_isa() -> int:
-    """Return the widest instruction set of this machine, a position in ``ISA_NAMES``."""
-    return library().scan_best_isa()
+    """Return the widest instruction set of this machine, a position in ``bench.native.library.ISA_NAMES``."""
+    return library().best_isa()
 
 
 def run(direction: str, args: ScanArgs, samples: range, dtype: torch.dtype) -> None:

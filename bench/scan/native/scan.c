@@ -1,6 +1,6 @@
 /* The selective scan behind a plain C interface: one body, compiled for several instruction sets.
 
-   The caller picks an instruction set that scan_best_isa() allows. No threads, no globals: a caller may run disjoint
+   The caller picks an instruction set that best_isa() allows. No threads, no globals: a caller may run disjoint
    ranges of samples at once. Functions return 0, or 1 when scratch memory is not to be had. */
 
 #include <math.h>
@@ -8,18 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#if defined(__x86_64__)
-#define X86 1
-#include <immintrin.h>
-#endif
+#include "isa.h"
 
 /* Largest d_state, largest number of steps in a chunk, and the number of features to a multiple of which parameters
    are padded: the caller's, so that both sides agree. */
 #if !defined(MAX_STATE) || !defined(MAX_CHUNK) || !defined(PADDED_LANES) || PADDED_LANES % 16
 #error "give MAX_STATE, MAX_CHUNK and PADDED_LANES (a multiple of 16, the widest vector) with -D"
 #endif
-
-enum { ISA_PORTABLE = 0, ISA_AVX2 = 1, ISA_AVX512 = 2 };
 
 /* Numbers between neighbours along the first axes of (batch, n_times, n_directions, last); the last is contiguous. */
 typedef struct {
@@ -50,9 +45,6 @@ static inline int64_t chunk_length(const scan_args *a, int64_t chunk)
     const int64_t left = a->n_times - chunk * a->chunk;
     return left < a->chunk ? left : a->chunk;
 }
-
-#define JOIN2(a, b) a##b
-#define JOIN(a, b) JOIN2(a, b)
 
 /* ---- float32, any machine: GCC and clang lower the vectors to what there is ---- */
 #define NAME(x) JOIN(x, _portable)
@@ -89,19 +81,6 @@ static inline int64_t chunk_length(const scan_args *a, int64_t chunk)
 #define AVX512 1
 #include "body.h"
 #endif
-
-int scan_best_isa(void)
-{
-#ifdef X86
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw"))
-        return ISA_AVX512;
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-        return ISA_AVX2;
-#endif
-    return ISA_PORTABLE;
-}
 
 int scan_forward_float(const scan_args *args, int64_t first, int64_t last, int isa)
 {
@@ -155,4 +134,4 @@ void scan_add_slices_double(const scan_args *args)
     add_slices_double(args->ddelta_bias, n_slices, parameters(args));
 }
 
-int64_t scan_args_size(void) { return (int64_t)sizeof(scan_args); }
+int64_t args_size(void) { return (int64_t)sizeof(scan_args); }

@@ -1,6 +1,6 @@
 """Efficiency records made up for tests of reports."""
 
-from bench.results.efficiency_record import Condition, EfficiencyRecord, Mode, Operations, TaskShape
+from bench.results.efficiency_record import EfficiencyRecord, Mode, Operations, TaskShape, TimedWorkload
 from bench.results.record import Environment, Parameters
 
 ADFTD = TaskShape(dataset="adftd", n_times=256, n_channels=19, n_classes=3)
@@ -24,10 +24,10 @@ MODELS = {
 
 def make_condition(
     rate: float, *, mode: Mode = "inference", batch: int = 256, n_rounds: int = 7, asked: int | None = None
-) -> Condition:
+) -> TimedWorkload:
     """Return a workload with rounds of one run each, a percent apart."""
     seconds = [batch / rate * (1 + 0.01 * (number % 3 - 1)) for number in range(n_rounds)]
-    return Condition(
+    return TimedWorkload(
         mode=mode,
         batch_asked=asked or batch,
         batch=batch,
@@ -39,7 +39,7 @@ def make_condition(
 
 def make_record(
     model: str,
-    conditions: tuple[Condition, ...],
+    conditions: tuple[TimedWorkload, ...],
     *,
     session: str = "2026-01-01T00:00:00+00:00",
     device: str = "cpu",

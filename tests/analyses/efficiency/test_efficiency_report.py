@@ -8,9 +8,9 @@ from bench.analyses.efficiency.panels import panels
 from bench.analyses.efficiency.record import ANALYSIS
 from bench.analyses.efficiency.tables import cost_table, ratio_table, speed_table, spread_table, three_digits
 from bench.analyses.runner import shown
-from bench.render.files import write_report
+from bench.render.export import write_report
 from bench.render.table import Cell, Table
-from bench.results.efficiency_record import Condition, EfficiencyRecord
+from bench.results.efficiency_record import EfficiencyRecord, TimedWorkload
 from tests.analyses.efficiency.efficiency_records import make_condition, make_record, make_session
 
 RATIO = "panel 1: ADFTD, script, cpu, batch 256"
@@ -125,21 +125,21 @@ def test_smaller_batch_is_said() -> None:
 
 def test_what_could_not_be_run_has_its_reason() -> None:
     said = "medformer, inference at batch 256: out of memory"
-    failed = Condition(mode="inference", batch_asked=256, batch=None, message=said)
+    failed = TimedWorkload(mode="inference", batch_asked=256, batch=None, message=said)
     table = speed_table(panels([make_record("medformer", (failed,))]))
     one = cell(table, "medformer", "inference at 256, windows/s")
     assert one.is_empty
     assert note(table, one) == said
 
 
-def quality(condition: Condition) -> str | None:
+def quality(condition: TimedWorkload) -> str | None:
     """Return the footnote of a throughput."""
     table = speed_table(panels([make_record("medformer", (condition,))]))
     one = cell(table, "medformer", "inference at 256, windows/s")
     return None if one.note is None else note(table, one)
 
 
-def wide(condition: Condition) -> Condition:
+def wide(condition: TimedWorkload) -> TimedWorkload:
     """Make rounds differ so much that their median is not known to 5 percent."""
     rounds = tuple((one * (1 + 0.3 * (number % 2)),) for number, (one,) in enumerate(condition.rounds))
     return condition.model_copy(update={"rounds": rounds})

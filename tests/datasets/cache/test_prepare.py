@@ -330,6 +330,45 @@ def test_entry_without_manifest_is_replaced(root: Path) -> None:
     assert datasets.prepare("toy", root).n_windows == 20
 
 
+def test_copy_under_another_subject_counts_as_damage(root: Path) -> None:
+    windows = toy_dataset.write(root, "anna_0")
+    np.save(root / "toy" / "emil_1.npy", windows)
+    with pytest.raises(DataError, match="emil_1 of subject emil holds the same as anna_0 of subject anna"):
+        datasets.prepare("toy", root)
+
+
+def test_copies_that_the_publisher_knows_stay(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    np.save(root / "toy" / "emil_1.npy", toy_dataset.write(root, "anna_0"))
+    monkeypatch.setattr(toy_dataset, "KNOWN_COPIES", ("emil_1",), raising=False)
+    assert datasets.prepare("toy", root).n_windows == 25
+
+
+def test_remarks_of_readers_are_kept(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cut = toy_dataset.cut
+    monkeypatch.setattr(
+        toy_dataset, "cut", lambda *given: replace(cut(*given), remarks=(f"{given[1].name}: mended",))
+    )
+    assert datasets.prepare("toy", root).remarks[0] == "anna_0: mended"
+
+
+def test_one_class_of_own_windows_is_remarked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    toy_dataset.write(tmp_path, "anna_0")
+    assert datasets.prepare("toy", tmp_path).remarks == ()
+    own = replace(registry.entry("toy"), path=Path(toy_dataset.__file__))
+    monkeypatch.setitem(registry._TABLE, "toy", own)
+    toy_dataset.write(tmp_path, "bert_0")
+    assert "all windows are of class 'even'" in datasets.prepare("toy", tmp_path).remarks[0]
+
+
+def test_disk_that_fails_is_damage_of_one_record(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> Cut:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(toy_dataset, "cut", fail)
+    with pytest.raises(DataError, match=r"anna_0: cannot be read \(Input/output error\)"):
+        datasets.prepare("toy", root)
+
+
 @pytest.mark.parametrize(("records", "kind"), [(FOUR_SUBJECTS, "whole"), (FOUR_SUBJECTS[:2], "excerpt")])
 def test_provenance_is_computed(tmp_path: Path, records: tuple[str, ...], kind: str) -> None:
     for record in records:

@@ -1,11 +1,15 @@
 """Import and export: what users have comes in whole or is refused, and what goes out comes back the same."""
 
+import os
 import pickle
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bench.datasets import load, registry
 from bench.datasets.contract import DamagedRecord, Dataset
@@ -286,6 +290,47 @@ def test_bad_arrays_are_refused(
         transfer.import_windows(make(tmp_path / "in"), tmp_path, description=KNOWN)
 
 
+def test_subjects_with_equal_windows_are_refused(tmp_path: Path) -> None:
+    source = medformer(tmp_path / "in")
+    np.save(source / "Feature" / "feature_10.npy", windows_of(1))
+    with pytest.raises(DataError, match="subjects '1' and '10' have the same windows"):
+        transfer.import_windows(source, tmp_path, description=KNOWN)
+
+
+@given(st.lists(st.sampled_from(["a", "b", "\u0394", "10", "9"]), min_size=1, max_size=30))
+def test_subjects_come_in_order_of_their_first_window(subject: list[str]) -> None:
+    windows = np.arange(len(subject))[:, None, None]
+    labels = np.arange(len(subject))
+    found = {
+        part.subject: part.labels.tolist()
+        for part in transfer._by_subject(windows, labels, np.array(subject))
+    }
+    expected = {
+        name: [i for i, other in enumerate(subject) if other == name] for name in dict.fromkeys(subject)
+    }
+    assert list(found.items()) == list(expected.items())
+
+
+def test_100_000_subjects_are_parted_in_linear_time() -> None:
+    subject = np.arange(100_000).astype(str)
+    windows, labels = np.zeros((100_000, 1, 1), np.float32), np.zeros(100_000, np.int64)
+    assert sum(1 for _ in transfer._by_subject(windows, labels, subject)) == 100_000
+
+
+@pytest.mark.parametrize(
+    "name", ["windows.npz", "windows.npy", "Feature/feature_2.npy", "dataset.toml", "SIMULATED.json"]
+)
+def test_pipes_in_place_of_files_are_refused(tmp_path: Path, name: str) -> None:
+    source = medformer(tmp_path / "in") if "/" in name or "." in name[-5:] else npy(tmp_path / "in")
+    if name.startswith("windows"):
+        shutil.rmtree(source / "Feature")
+    (source / name).unlink(missing_ok=True)
+    os.mkfifo(source / name)
+    description = None if name == "dataset.toml" else KNOWN
+    with pytest.raises(DataError, match="is a pipe or a device"):
+        transfer.import_windows(source, tmp_path, description=description)
+
+
 def test_empty_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     with pytest.raises(DataError, match="nothing to import"):
@@ -315,6 +360,10 @@ sampling_rate_hz = 10
         (lambda text: text.replace('"t"', '"a\\nb"'), "title: Value error, must be text without line breaks"),
         (lambda text: text + 'normalisation = "minmax"', "normalisation: Input should be 'window'"),
         (lambda text: text[:-4] + "=", "not readable as TOML"),
+        (lambda text: text.replace('["a", "b"]', '["Ill", " ill"]'), "class_names: .*' ill' is there twice"),
+        (lambda text: text.replace("10", "1" * 5000), "not readable as TOML"),
+        (lambda text: text + "x = " + "[" * 3000, "not readable as TOML"),
+        (lambda text: text + "\x00", "not readable as TOML"),
     ],
 )
 def test_bad_description_is_refused(tmp_path: Path, change: Callable[[str], str], message: str) -> None:
@@ -416,7 +465,7 @@ def test_export_does_not_replace_a_folder(exported: tuple[Dataset, Path], tmp_pa
 
 
 def test_description_in_the_documents_can_be_read(tmp_path: Path) -> None:
-    text = (Path(__file__).parents[2] / "docs" / "datasets.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[3] / "docs" / "datasets.md").read_text(encoding="utf-8")
     (tmp_path / "dataset.toml").write_text(text.split("```toml\n")[1].split("```")[0])
     described = read_description(tmp_path / "dataset.toml")
     assert set(described.model_dump(exclude_unset=True)) == set(Description.model_fields)

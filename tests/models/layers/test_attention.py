@@ -1,13 +1,13 @@
-"""Attention: the mechanism, long inputs in slices with the same gradients and dropout, and the projections."""
-
-from typing import Any
+"""Attention: the mechanism by any backend, and the projections."""
 
 import pytest
 import torch
 from torch import Tensor
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils.checkpoint import checkpoint
+from torch.utils.flop_counter import FlopCounterMode
 
 from bench.errors import UsageError
-from bench.models.layers import attention
 from bench.models.layers.attention import Attention, FullAttention, attend
 
 
@@ -19,33 +19,6 @@ def qkv(width: int = 4, value_width: int = 4, n_queries: int = 6, n_keys: int = 
 
 def by_hand(q: Tensor, k: Tensor, v: Tensor, scale: float) -> Tensor:
     return torch.softmax(q @ k.transpose(-1, -2) * scale, dim=-1) @ v
-
-
-def gradients(output: Tensor, inputs: list[Tensor]) -> tuple[Tensor, ...]:
-    return torch.autograd.grad(output.square().sum(), inputs)
-
-
-ROW_BYTES = 7 * 8  # one query's row of the matrix
-
-
-@pytest.fixture
-def tiny_budget(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two pairs of window and head at once: six pairs in three slices."""
-    monkeypatch.setattr(attention, "MATRIX_BUDGET_BYTES", 2 * 6 * ROW_BYTES)
-
-
-@pytest.fixture
-def n_slices(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
-    """How many pairs and queries each checkpointed slice had."""
-    seen: list[tuple[int, int]] = []
-    original = attention.checkpoint
-
-    def counting(function: object, *tensors: Tensor, **settings: Any) -> Tensor:
-        seen.append((tensors[0].size(0), tensors[0].size(2)))
-        return original(function, *tensors, **settings)
-
-    monkeypatch.setattr(attention, "checkpoint", counting)
-    return seen
 
 
 def test_attend_is_softmax_attention() -> None:
@@ -64,94 +37,42 @@ def test_default_scale_is_of_the_given_width() -> None:
     torch.testing.assert_close(attend(q, k, v), by_hand(q, k, v, 5**-0.5))
 
 
-def in_slices(q: Tensor, k: Tensor, v: Tensor, dropout: float) -> Tensor:
-    with torch.random.fork_rng():
-        torch.manual_seed(3)
-        return attend(q, k, v, dropout=dropout)
-
-
-# A rate so small that nothing is dropped takes the path of dropout and gives the result without it.
-NEVER = 1e-12
-
-
-@pytest.mark.parametrize(
-    ("rows", "expected"),
-    [
-        pytest.param(12, [(2, 6)] * 3, id="two pairs"),
-        pytest.param(24, [(4, 6), (2, 6)], id="four pairs and the rest"),
-        pytest.param(4, [(1, 4), (1, 2)] * 6, id="four queries of a pair and the rest"),
-        pytest.param(0, [(1, 1)] * 36, id="less than a query"),
-    ],
-)
-def test_slices_give_the_outputs_and_gradients_of_the_whole(
-    rows: int,
-    expected: list[tuple[int, int]],
-    n_slices: list[tuple[int, int]],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(attention, "MATRIX_BUDGET_BYTES", rows * ROW_BYTES)
+@pytest.mark.parametrize("backend", ["reference", "torch", "native"])
+def test_attend_is_the_same_by_every_backend(backend: str) -> None:
     inputs = qkv()
-    sliced = in_slices(*inputs, dropout=NEVER)
-    assert n_slices == expected
-    whole = attend(*inputs)
-    torch.testing.assert_close(sliced, whole)
-    for one, other in zip(gradients(sliced, inputs), gradients(whole, inputs), strict=True):
-        torch.testing.assert_close(one, other)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(3)
+        expected = attend(*inputs, dropout=0.5)
+        torch.manual_seed(3)
+        found = attend(*inputs, dropout=0.5, backend=backend)
+    torch.testing.assert_close(found, expected)
 
 
-@pytest.mark.usefixtures("tiny_budget")
-def test_slices_drop_the_same_probabilities_in_the_backward_pass(n_slices: list[tuple[int, int]]) -> None:
-    # With the masks of one seed attention is a smooth function: its gradient has to be that of finite differences.
-    assert torch.autograd.gradcheck(lambda q, k, v: in_slices(q, k, v, 0.5), qkv(), fast_mode=True)
-    assert set(n_slices) == {(2, 6)}
+def test_without_dropout_no_random_number_is_drawn() -> None:
+    before = torch.get_rng_state()
+    attend(*qkv())
+    assert torch.equal(torch.get_rng_state(), before)
 
 
-@pytest.mark.usefixtures("tiny_budget")
-def test_slices_drop_at_the_given_rate() -> None:
-    q, k, _ = qkv(width=7)
-    identity = torch.eye(7, dtype=torch.float64).expand(2, 3, 7, 7)
-    probabilities = in_slices(q, k, identity, 0.5)
-    assert 0.3 < (probabilities == 0).double().mean().item() < 0.7
+def test_counted_operations_are_torchs() -> None:
+    with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter, torch.no_grad():
+        attend(*qkv())
+    assert counter.get_total_flops() == 2 * 3 * 6 * 7 * (4 + 4) * 2
 
 
-@pytest.mark.usefixtures("tiny_budget")
-def test_evaluation_is_never_sliced(n_slices: list[tuple[int, int]]) -> None:
-    FullAttention(0.5).eval()(*qkv())
-    assert n_slices == []
+def test_drops_the_same_when_checkpointing_runs_it_again() -> None:
+    inputs = qkv()
+    layer = FullAttention(0.5).train()
 
+    def drawn(*tensors: Tensor, again: bool) -> tuple[Tensor, ...]:
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(3)
+            output = checkpoint(layer, *tensors, use_reentrant=False) if again else layer(*tensors)
+        assert isinstance(output, Tensor)
+        return torch.autograd.grad(output.square().sum(), tensors)
 
-def test_a_matrix_within_the_budget_is_not_sliced(n_slices: list[tuple[int, int]]) -> None:
-    FullAttention(0.5).train()(*qkv())
-    assert n_slices == []
-
-
-@pytest.mark.usefixtures("tiny_budget")
-def test_training_in_slices_without_gradients(n_slices: list[tuple[int, int]]) -> None:
-    with torch.no_grad():
-        output = FullAttention(0.5).train()(*qkv())
-    assert output.shape == (2, 3, 6, 4)
-    assert n_slices == [(2, 6)] * 3
-
-
-def bytes_kept(inputs: list[Tensor]) -> int:
-    """Run attention with dropout and count what autograd keeps for the backward pass beside the inputs."""
-    kept: dict[int, int] = {}
-
-    def keep(tensor: Tensor) -> Tensor:
-        kept[tensor.untyped_storage().data_ptr()] = tensor.untyped_storage().nbytes()
-        return tensor
-
-    with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
-        in_slices(*inputs, dropout=0.5)
-    return sum(kept.values()) - sum(one.untyped_storage().nbytes() for one in inputs)
-
-
-def test_slices_keep_no_matrix_for_the_backward_pass(monkeypatch: pytest.MonkeyPatch) -> None:
-    inputs = qkv(n_queries=200, n_keys=200)
-    matrix = 2 * 3 * 200 * 200 * 8
-    assert bytes_kept(inputs) >= 2 * matrix
-    monkeypatch.setattr(attention, "MATRIX_BUDGET_BYTES", matrix // 10)
-    assert bytes_kept(inputs) < matrix / 10
+    for again, once in zip(drawn(*inputs, again=True), drawn(*inputs, again=False), strict=True):
+        torch.testing.assert_close(again, once)
 
 
 def test_full_attention_drops_probabilities_in_training_only() -> None:

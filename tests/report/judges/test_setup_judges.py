@@ -16,10 +16,10 @@ from bench.analyses.scaling.judge import ScalingJudge
 from bench.paper.claim_checks import CHECKS, Verdict
 from bench.paper.claims import Claim, Ruling, cell_claims, text_claims
 from bench.report.judges import make_judges
-from bench.report.judges.ablation import AblationJudge
-from bench.report.judges.cells import CellJudge
-from bench.report.judges.data import DataJudge
-from bench.report.judges.setup import SetupJudge
+from bench.report.judges.ablation_claims import AblationJudge
+from bench.report.judges.data_claims import DataJudge
+from bench.report.judges.score_claims import CellJudge
+from bench.report.judges.setup_claims import SetupJudge
 from bench.results.record import Record
 from bench.results.store import read_all
 from bench.studies.aggregate import compare

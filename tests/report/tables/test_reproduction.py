@@ -10,8 +10,8 @@ from bench.paper import published
 from bench.paper.claim_checks import Verdict
 from bench.paper.claims import Claim, Ruling, cell_claims, ledger, tally, text_claims
 from bench.report.judges import make_judges
-from bench.report.judges.ablation import AblationJudge
-from bench.report.judges.cells import CellJudge
+from bench.report.judges.ablation_claims import AblationJudge
+from bench.report.judges.score_claims import CellJudge
 from bench.report.tables.claims_table import all_claims_table, claims_table
 from bench.report.tables.reproduction import Reproduction, reproduction_table, reproductions
 from bench.results.record import Record

@@ -1,0 +1,1 @@
+"""Networks that the paper leaves out: convolutions, recurrent nets, state-space models."""

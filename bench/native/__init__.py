@@ -1,0 +1,1 @@
+"""What the C kernels have in common: their build at first use, their loading, their vectors, their threads."""

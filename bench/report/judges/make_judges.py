@@ -1,0 +1,49 @@
+"""The judges by what a claim needs, as far as the records of a results folder allow."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from bench.analyses import store
+from bench.analyses.registry import analyses
+from bench.errors import BenchError
+from bench.paper.claim_checks import Verdict
+from bench.paper.claims import Claim, RecordJudge, Ruling
+from bench.paper.names import PAPER_RECIPE
+from bench.report.judges.ablation_claims import AblationJudge
+from bench.report.judges.data_claims import DataJudge
+from bench.report.judges.score_claims import CellJudge
+from bench.report.judges.setup_claims import SetupJudge
+from bench.studies.suite import Suite
+
+
+def make_judges(out: Path, suites: Sequence[Suite]) -> dict[str, RecordJudge]:
+    """Return a judge for every ``needs`` of claims that records can decide.
+
+    Scores, losses and settings come from the paper's recipe, if it was run; data from any recipe. Records of
+    an analysis that cannot be read are named in the evidence of every claim that needs them.
+    """
+    suite = next((suite for suite in suites if suite.recipe == PAPER_RECIPE), None)
+    judges: dict[str, RecordJudge] = {}
+    if suites:
+        judges["data"] = DataJudge(suites)
+    if suite is not None:
+        judges |= {"cells": CellJudge(suite), "ablation": AblationJudge(suite), "setup": SetupJudge(suite)}
+    for analysis in analyses().values():
+        records, damaged = store.read(out, analysis)
+        judges |= {need: _naming(judge, damaged) for need, judge in analysis.judges(records, suite).items()}
+    return judges
+
+
+def _naming(judge: RecordJudge, damaged: Sequence[BenchError]) -> RecordJudge:
+    """Return the judge, with unreadable records, if any, named in its evidence."""
+    if not damaged:
+        return judge
+    evidence = f"damaged records: {'; '.join(map(str, damaged))}"
+
+    def naming(claim: Claim) -> Ruling:
+        ruling = judge(claim)
+        if ruling is None:
+            return Ruling(Verdict.NEEDS_RECORDS, evidence)
+        return Ruling(ruling.verdict, f"{ruling.evidence}; {evidence}")
+
+    return naming

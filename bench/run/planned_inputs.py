@@ -1,0 +1,86 @@
+"""What a cell is trained on: its data as planned, cut into parts, and its model; changed data or code are refused."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from torch import nn
+
+from bench import datasets, models
+from bench.datasets.contract import Dataset, Split
+from bench.errors import DataError, ModelError
+from bench.models.source import path_of
+from bench.plan.cell import current_revisions
+from bench.run.job import Job
+from bench.settings import CellSettings
+from bench.train.part import Part
+from bench.train.seeding import derived_seed
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The three parts of a dataset, apart; training gets the first two only."""
+
+    train: Part
+    validation: Part
+    test: Part
+
+    @classmethod
+    def of(cls, dataset: Dataset, split: Split) -> "Parts":
+        """Cut a dataset along a split."""
+
+        def part(subjects: tuple[str, ...]) -> Part:
+            return Part(dataset.windows, dataset.labels, dataset.subject, dataset.indices(subjects))
+
+        return cls(part(split.train), part(split.validation), part(split.test))
+
+
+def load_data(job: Job) -> Dataset:
+    """Return the windows that the cell's key tells of.
+
+    Raises
+    ------
+    DataError
+        The files have changed since the cell was planned, or differ on this machine.
+    """
+    settings, planned = job.cell.settings, job.cell.data
+    dataset = datasets.load(settings.dataset, job.data, planned.description.normalisation, planned.split)
+    if dataset.fingerprint != planned.description.fingerprint:
+        raise DataError(
+            f"{job.data / settings.dataset}: its windows have fingerprint {dataset.fingerprint[:12]} and had "
+            f"{planned.description.fingerprint[:12]} when the cell was planned; run the same command again: cells of "
+            "changed data are other cells"
+        )
+    return dataset
+
+
+def build_model(job: Job, dataset: Dataset) -> nn.Module:
+    """Build the cell's model for the dataset's shape.
+
+    Raises
+    ------
+    ModelError
+        The file of a user's own model has changed since the cell was planned.
+    """
+    facts, settings = dataset.facts, job.cell.settings
+    model = models.build(
+        settings.model,
+        facts.n_channels,
+        facts.n_times,
+        facts.n_classes,
+        **settings.hyperparameters,
+        **settings.execution,
+    )
+    if current_revisions(settings.model) != job.cell.revisions:
+        raise ModelError(
+            f"{settings.model}: {path_of(job.model)} has changed since the cell was planned; run the same command "
+            "again: cells of changed code are other cells"
+        )
+    return model
+
+
+def drawn_train(train: Part, settings: CellSettings) -> Part:
+    """Return the training windows of a cell: all, or a seeded draw."""
+    at_most = settings.training.max_train_windows
+    if at_most is None:
+        return train
+    return train.draw(at_most, np.random.default_rng(derived_seed(settings.seed, "training windows")))

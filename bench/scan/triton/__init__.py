@@ -1,0 +1,1 @@
+"""The backend ``triton``: two GPU kernels written in Triton, and what calls them."""
