@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from bench.datasets import registry as dataset_registry
-from bench.models import registry as model_registry
 from bench.processes import COMPUTING, DRAWING, fork_server
+from tests.fixtures.registries import registered_for_now
 
 pytest_plugins = [
     "tests.fixtures.paper_source",
@@ -41,12 +40,8 @@ def real() -> Path:
 @pytest.fixture(autouse=True)
 def registries() -> Iterator[None]:
     """Forget the models and datasets that a test registers."""
-    tables: list[dict] = [model_registry._table(), dataset_registry._TABLE]
-    before = [dict(table) for table in tables]
-    yield
-    for table, entries in zip(tables, before, strict=True):
-        table.clear()
-        table.update(entries)
+    with registered_for_now():
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -19,6 +19,7 @@ from bench.run import pool
 from bench.run.job import Job, make_jobs
 from bench.run.resources import Resources
 from bench.run.run_grid import execute
+from tests.fixtures.registries import registered_for_now
 
 OWN = Path(__file__).with_name("own_models.py")
 
@@ -34,7 +35,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @contextmanager
 def quickly(cache: Path) -> Iterator[None]:
     """Cut windows once for all tests, and have the pool try again at once."""
-    with pytest.MonkeyPatch.context() as patch:
+    with registered_for_now(), pytest.MonkeyPatch.context() as patch:
         patch.setenv("BENCH_CACHE", str(cache))
         patch.setattr(pool, "RETRY_S", 0.0)
         patch.setattr(pool, "LOCKED_RETRY_S", 0.2)
