@@ -3,14 +3,14 @@
 import importlib
 import os
 from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
-from bench.datasets import registry as dataset_registry
-from bench.models import registry as model_registry
 from bench.processes import COMPUTING, DRAWING, fork_server
+from tests.fixtures.registries import registered_for_now
 
 pytest_plugins = [
     "tests.fixtures.paper_source",
@@ -40,26 +40,39 @@ def real() -> Path:
 @pytest.fixture(autouse=True)
 def registries() -> Iterator[None]:
     """Forget the models and datasets that a test registers."""
-    tables: list[dict] = [model_registry._table(), dataset_registry._TABLE]
-    before = [dict(table) for table in tables]
-    yield
-    for table, entries in zip(tables, before, strict=True):
-        table.clear()
-        table.update(entries)
+    with registered_for_now():
+        yield
 
 
 @pytest.fixture(scope="session")
 def compiled_kernels(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("native")
+    """Where the scan's kernel is compiled, once for all processes of pytest-xdist."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "native"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def new_cache(tmp_path_factory: pytest.TempPathFactory, compiled_kernels: Path) -> Callable[[], Path]:
+    """Return a function that makes an empty cache, with the kernel that all share."""
+
+    # pytest looks through all folders there are for the number of a new one.
+    root, numbers = tmp_path_factory.mktemp("caches"), count()
+
+    def make() -> Path:
+        folder = root / str(next(numbers))
+        folder.mkdir()
+        (folder / "native").symlink_to(compiled_kernels)
+        return folder
+
+    return make
 
 
 @pytest.fixture(autouse=True)
-def cache(
-    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, compiled_kernels: Path
-) -> Path:
+def cache(new_cache: Callable[[], Path], monkeypatch: pytest.MonkeyPatch) -> Path:
     """Give every test a cache of its own, so that none reads or fills the user's; only the scan's kernel is shared."""
-    folder = tmp_path_factory.mktemp("cache")
-    (folder / "native").symlink_to(compiled_kernels)
+    folder = new_cache()
     monkeypatch.setenv("BENCH_CACHE", str(folder))
     return folder
 
@@ -80,8 +93,8 @@ def simulated(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]
 
 
 @pytest.fixture(scope="session")
-def _session_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("shared-cache")
+def _session_cache(new_cache: Callable[[], Path]) -> Path:
+    return new_cache()
 
 
 @pytest.fixture

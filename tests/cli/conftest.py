@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from bench.cli import main
 from bench.datasets.simulate.cohort import simulate
 
 SMALL = [
@@ -38,17 +40,34 @@ Bench = Callable[..., Finished]
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Bench:
-    """Run ``bench`` with arguments in a folder of its own."""
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
+    """Run ``bench`` with arguments in a folder of its own, in this process: with its imports and its fork server."""
+    monkeypatch.chdir(tmp_path)
 
-    def run(*arguments: object, timeout_s: float = 240, **environment: str) -> Finished:
+    def run(*arguments: object, **environment: str) -> Finished:
+        done = CliRunner(env=environment).invoke(main, list(map(str, arguments)), catch_exceptions=False)
+        return Finished(done.exit_code, done.stdout, done.stderr)
+
+    return run
+
+
+@pytest.fixture
+def unreported(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have ``bench run`` end with its cells; that it reports is one test's matter."""
+    monkeypatch.setattr("bench.cli.run.render_and_print", lambda *_: None)
+
+
+@pytest.fixture
+def process(tmp_path: Path) -> Bench:
+    """Run ``python -m bench`` in a folder of its own, in a process that has imported nothing yet."""
+
+    def run(*arguments: object, **environment: str) -> Finished:
         done = subprocess.run(
             [sys.executable, "-m", "bench", *map(str, arguments)],
             cwd=tmp_path,
             env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), **environment},
             capture_output=True,
             text=True,
-            timeout=timeout_s,
             check=False,
         )
         return Finished(done.returncode, done.stdout, done.stderr)

@@ -11,8 +11,12 @@ import zipfile
 from contextlib import suppress
 from pathlib import Path
 
+import pytest
+
 from tests.cli.conftest import SMALL, Bench
 from tests.datasets.loopback_server import Answer, serving
+
+pytestmark = pytest.mark.usefixtures("unreported")
 
 
 def test_simulate_verify_prepare(bench: Bench, tmp_path: Path) -> None:

@@ -1,4 +1,3 @@
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +10,7 @@ from bench.analyses import store
 from bench.analyses.efficiency import compute
 from bench.analyses.efficiency.compute import measure_missing
 from bench.analyses.efficiency.record import ANALYSIS
-from bench.analyses.registry import analyses, find
+from bench.analyses.registry import find
 from bench.analyses.runner import shown
 from bench.analyses.scaling.compute import plan_of
 from bench.analyses.scaling.record import Options as ScalingOptions
@@ -255,24 +254,6 @@ def test_scaling_is_measured_and_reported(tmp_path: Path) -> None:
     assert [point.n_times for point in record.curves[0].points] == [512, 1024, 2048]
     assert all(point.seconds for point in record.curves[0].points)
     assert (tmp_path / "report" / "figures" / "scaling-adftd-cpu.svg").exists()
-
-
-def test_help_lists_the_analyses_without_importing_them() -> None:
-    code = (
-        "import sys; from bench.cli.analyze import command; command.main(['--help'], standalone_mode=False); "
-        "sys.exit('torch' in sys.modules or 'bench.analyses.scaling.compute' in sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 0
-    assert all(name in done.stdout for name in analyses() if name != "efficiency")
-
-
-def test_options_of_efficiency_need_no_torch() -> None:
-    code = (
-        "import sys; from bench.cli.efficiency import command; command.main(['--help'], standalone_mode=False); "
-        "sys.exit('torch' in sys.modules)"
-    )
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 0
 
 
 class Asked(NamedTuple):

@@ -9,6 +9,8 @@ import torch
 from bench import models
 from tests.cli.conftest import SMALL, Bench
 
+pytestmark = pytest.mark.usefixtures("unreported")
+
 GOOD = '''
 """A mean over time and two linear maps."""
 

@@ -8,6 +8,8 @@ import pytest
 from tests.cli.conftest import SMALL, Bench
 from tests.run.conftest import OWN
 
+pytestmark = pytest.mark.usefixtures("unreported")
+
 
 def grid(data: Path, models: str) -> list[object]:
     return ["--models", models, "--datasets", "uci-har", "--data", data, "--out", "r"]

@@ -13,19 +13,16 @@ def records(out: Path) -> list[dict]:
     return [json.loads(path.read_text()) for path in sorted(out.glob("cells/*/*/*/record.json"))]
 
 
-def test_trains_reports_and_trains_nothing_twice(bench: Bench, data: Path, tmp_path: Path) -> None:
-    command = [
-        "run",
-        "--models",
-        "transformer,medmamba",
-        "--datasets",
-        "uci-har",
-        "--data",
-        data,
-        "--out",
-        "r",
-    ]
-    first = bench(*command, *SMALL)
+def grid(data: Path, models: str, *, out: str = "r") -> list[object]:
+    return ["run", "--models", models, "--datasets", "uci-har", "--data", data, "--out", out, *SMALL]
+
+
+def test_trains_reports_and_trains_nothing_twice(
+    bench: Bench, process: Bench, data: Path, tmp_path: Path
+) -> None:
+    """One run of two cells, and what the next runs make of its folder."""
+    command = grid(data, "transformer,medmamba")
+    first = process(*command)
     assert first.code == 0, first.err
     assert "2 trained, 0 already done" in first.err
     assert "SIMULATED" in first.out
@@ -36,21 +33,26 @@ def test_trains_reports_and_trains_nothing_twice(bench: Bench, data: Path, tmp_p
         assert len(record["history"]) == 2
     before = {path: path.read_bytes() for path in (tmp_path / "r" / "cells").rglob("*") if path.is_file()}
 
-    second = bench(*command, *SMALL)
+    second = bench(*command)
     assert second.code == 0, second.err
     assert "0 trained, 2 already done" in second.err
     assert {path: path.read_bytes() for path in before} == before
 
-
-def test_the_same_cell_twice_gives_the_same_bytes(bench: Bench, data: Path, tmp_path: Path) -> None:
-    for out in ("a", "b"):
-        done = bench(
-            "run", "--models", "medmamba", "--datasets", "uci-har", "--data", data, "--out", out, *SMALL
-        )
-        assert done.code == 0, done.err
+    # The same cell elsewhere, in another process of another fork server.
+    again = bench(*grid(data, "medmamba", out="again"))
+    assert "1 trained" in again.err
     for name in ("predictions.npz", "weights.safetensors"):
-        one, other = (next((tmp_path / out).rglob(name)).read_bytes() for out in ("a", "b"))
-        assert one == other
+        (path,) = (tmp_path / "again" / "cells").rglob(name)
+        assert before[tmp_path / "r" / path.relative_to(tmp_path / "again")] == path.read_bytes()
+
+    # What a newer version has written is not touched.
+    record = next((tmp_path / "r").rglob("record.json"))
+    record.write_text(record.read_text().replace('"schema": 1', '"schema": 9'))
+    newer = record.read_bytes()
+    refused = bench(*command)
+    assert refused.code == 2
+    assert "schema 9 is newer" in refused.err
+    assert record.read_bytes() == newer
 
 
 def test_dry_run_shows_cells_and_trains_nothing(bench: Bench, data: Path, tmp_path: Path) -> None:
@@ -94,6 +96,7 @@ def test_every_missing_dataset_is_named(bench: Bench, data: Path, tmp_path: Path
     assert not list((tmp_path / "r").rglob("record.json"))
 
 
+@pytest.mark.usefixtures("unreported")
 def test_skip_missing_runs_the_rest(bench: Bench, data: Path) -> None:
     done = bench(
         *("run", "--models", "transformer", "--datasets", "ptb,uci-har", "--data", data, "--skip-missing"),
@@ -108,9 +111,7 @@ def test_a_damaged_table_is_one_line_and_nothing_is_written(bench: Bench, data: 
     shutil.copytree(data / "uci-har", tmp_path / "d" / "uci-har")
     labels = next((tmp_path / "d").rglob("y_train.txt"))
     labels.write_text("99\n" * len(labels.read_text().splitlines()))
-    done = bench(
-        "run", "--models", "transformer", "--datasets", "uci-har", "--data", "d", "--out", "r", *SMALL
-    )
+    done = bench(*grid(Path("d"), "transformer"))
     assert done.code == 2
     assert "y_train.txt" in done.err
     assert "Traceback" not in done.err
@@ -126,29 +127,6 @@ def test_an_unwritable_results_folder_is_refused_before_training(
     assert done.code == 2
     assert "cannot write to file/r" in done.err
     assert bench(*command, "--out", "file").code == 2
-
-
-def test_a_newer_results_folder_is_left_alone(bench: Bench, data: Path, tmp_path: Path) -> None:
-    command = [
-        "run",
-        "--models",
-        "transformer",
-        "--datasets",
-        "uci-har",
-        "--data",
-        data,
-        "--out",
-        "r",
-        *SMALL,
-    ]
-    assert bench(*command).code == 0
-    record = next((tmp_path / "r").rglob("record.json"))
-    record.write_text(record.read_text().replace('"schema": 1', '"schema": 9'))
-    before = record.read_bytes()
-    done = bench(*command)
-    assert done.code == 2
-    assert "schema 9 is newer" in done.err
-    assert record.read_bytes() == before
 
 
 def test_explain_tells_where_each_value_comes_from(bench: Bench, data: Path) -> None:

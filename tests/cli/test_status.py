@@ -15,8 +15,11 @@ from bench.plan.request import make_request
 from bench.run.resources import Resources
 from bench.run.run_grid import execute
 from tests.cli.conftest import SMALL, Bench
+from tests.fixtures.registries import registered_for_now
 from tests.run.conftest import OWN
 from tests.run.test_parent import wait_for
+
+pytestmark = pytest.mark.usefixtures("unreported")
 
 
 def run_arguments(data: Path, *models: str) -> list[object]:
@@ -27,16 +30,16 @@ def run_arguments(data: Path, *models: str) -> list[object]:
 def folder(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A results folder with one finished and one failed cell."""
     out = tmp_path_factory.mktemp("filled") / "r"
-    request = make_request(
-        models_text=f"{OWN}:Good,{OWN}:Raises",
-        datasets_text="uci-har",
-        seeds_text="41",
-        preset_name="paper",
-        recipe_name="medmamba",
-        assignments=("epochs=2",),
-    )
-    with pytest.MonkeyPatch.context() as patch:
+    with registered_for_now(), pytest.MonkeyPatch.context() as patch:
         patch.setenv("BENCH_CACHE", str(out.with_name("cache")))
+        request = make_request(
+            models_text=f"{OWN}:Good,{OWN}:Raises",
+            datasets_text="uci-har",
+            seeds_text="41",
+            preset_name="paper",
+            recipe_name="medmamba",
+            assignments=("epochs=2",),
+        )
         execute(request, data, out, Resources(device="cpu", jobs=2))
     return out
 

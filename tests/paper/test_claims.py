@@ -39,6 +39,14 @@ def test_claims_that_the_papers_own_numbers_contradict() -> None:
     assert with_verdict(Verdict.CONTRADICTED_BY_PAPER) == PAPER_CONTRADICTS
 
 
+def test_a_tie_is_not_the_best(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = ["uci-har"], ["f1"]
+    assert claim_checks.best_in_rows(*rows).holds
+    ours = published.lookup("uci-har", "medmamba", "f1")
+    monkeypatch.setattr(claim_checks, "strongest_rival", lambda *_: ours)
+    assert not claim_checks.best_in_rows(*rows).holds
+
+
 def test_claims_that_are_arithmetically_impossible() -> None:
     assert with_verdict(Verdict.IMPOSSIBLE) == IMPOSSIBLE
 

@@ -5,6 +5,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from click.testing import Result
 
 from bench.render.svg import inline, sparkline
 from bench.report import render
@@ -15,9 +16,9 @@ EVIL = "<script>alert(1)"
 
 
 @pytest.fixture(scope="module")
-def html(partial: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
+def html(reported: tuple[Path, Result]) -> str:
     """The page of the partial grid."""
-    return render(partial, tmp_path_factory.mktemp("report")).page.read_text(encoding="utf-8")
+    return (reported[0] / "index.html").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")

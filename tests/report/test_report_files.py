@@ -26,11 +26,11 @@ def names(folder: Path) -> set[str]:
 
 def test_files_of_an_earlier_report_do_not_survive_and_others_do(tmp_path: Path) -> None:
     out, report = tmp_path / "out", tmp_path / "report"
-    write_grid(out, Grid(datasets=("adftd", "ptb"), n_epochs=1))
+    write_grid(out, Grid(models=("medmamba",), datasets=("adftd", "ptb"), n_epochs=1))
     render(out, report)
     (report / "notes.txt").write_text("mine", encoding="utf-8")
     other = tmp_path / "other"
-    write_grid(other, Grid(datasets=("ptb",), n_epochs=1))
+    write_grid(other, Grid(models=("medmamba",), datasets=("ptb",), n_epochs=1))
     render(other, report)
     listed = json.loads((report / "files.json").read_text(encoding="utf-8"))["files"]
     assert names(report) == {*listed, "files.json", "notes.txt"}

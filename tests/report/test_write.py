@@ -8,9 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from click.testing import Result
 
-from bench.cli.report import command
 from bench.errors import RecordError
 from bench.report import render
 from tests.report.grids import ABLATIONS, Grid, write_grid
@@ -24,11 +23,10 @@ def contents_of(folder: Path) -> dict[str, str]:
     }
 
 
-@pytest.fixture(scope="module")
-def rendered(partial: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    report = tmp_path_factory.mktemp("report")
-    render(partial, report)
-    return report
+@pytest.fixture
+def rendered(reported: tuple[Path, Result]) -> Path:
+    """The report of the partial grid; only to be read."""
+    return reported[0]
 
 
 def test_a_second_report_has_the_same_bytes(partial: Path, rendered: Path, tmp_path: Path) -> None:
@@ -80,13 +78,14 @@ def test_checklist_is_filled_from_records(rendered: Path) -> None:
         assert fact in text.replace("--seeds", "seeds")
 
 
-def test_rendering_loads_neither_models_nor_readers_of_data(partial: Path, tmp_path: Path) -> None:
+def test_rendering_loads_neither_models_nor_readers_of_data(tmp_path: Path) -> None:
+    write_grid(tmp_path, Grid(models=("medmamba", "transformer"), datasets=("adftd",), n_epochs=1))
     script = (
         "import sys; from pathlib import Path; from bench.report import render; "
         "render(Path(sys.argv[1]), Path(sys.argv[2])); "
         "print([name for name in ('torch', 'mne', 'wfdb', 'h5py', 'bench.models') if name in sys.modules])"
     )
-    command = [sys.executable, "-c", script, str(partial), str(tmp_path)]
+    command = [sys.executable, "-c", script, str(tmp_path), str(tmp_path / "report")]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
@@ -143,8 +142,8 @@ def test_the_page_of_the_whole_grid_stays_below_ten_megabytes(tmp_path: Path) ->
     assert sizes[0] < 1e6
 
 
-def test_command_ends_with_the_path_of_the_page(partial: Path, tmp_path: Path) -> None:
-    result = CliRunner().invoke(command, ["--out", str(partial), "--report", str(tmp_path)])
+def test_command_ends_with_the_path_of_the_page(reported: tuple[Path, Result]) -> None:
+    report, result = reported
     assert result.exit_code == 0
-    assert result.stdout.splitlines()[-1] == f"page: {tmp_path / 'index.html'}"
+    assert result.stdout.splitlines()[-1] == f"page: {report / 'index.html'}"
     assert "Who wins where" in result.stdout

@@ -116,17 +116,32 @@ def fork_a_sleeper() -> int:
 
 
 class Sleeps(_Small):
-    """Sleeps in every step, and so does a process that it has forked."""
+    """After ``steps_awake`` steps sleeps in each until there is the file ``morning``, as does a process it forked."""
 
-    def __init__(self, *, n_channels: int, n_times: int, n_classes: int, sleep_s: float = 60.0) -> None:
+    def __init__(
+        self,
+        *,
+        n_channels: int,
+        n_times: int,
+        n_classes: int,
+        morning: str = "",
+        sleep_s: float = 3600.0,
+        steps_awake: int = 0,
+    ) -> None:
         super().__init__(n_channels, n_classes)
-        self.sleep_s, self.sleeper = sleep_s, 0
+        self.morning, self.sleep_s, self.steps_awake = Path(morning), sleep_s, steps_awake
+        self.steps, self.sleeper = 0, 0
 
     def misbehave(self) -> None:
+        self.steps += 1
+        if self.steps <= self.steps_awake:
+            return
         if not self.sleeper:
             self.sleeper = fork_a_sleeper()
             print("asleep", flush=True)
-        time.sleep(self.sleep_s)
+        late = time.monotonic() + self.sleep_s
+        while not self.morning.is_file() and time.monotonic() < late:
+            time.sleep(0.05)
 
 
 class KillsItself(_Small):

@@ -2,6 +2,7 @@
 
 import os
 import resource
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from bench.results.record import Record
-from tests.run.conftest import OWN, Run
+from tests.run.conftest import OWN, Calm, Run, quickly, run_own
 
 
 def leftovers(out: Path) -> list[str]:
@@ -24,22 +25,18 @@ def assert_as_undisturbed(found: Record, calm: Record) -> None:
 
 
 @pytest.mark.parametrize("victim", ["checkpoint.pt", "predictions.npz", "weights.safetensors", "record.json"])
-def test_killed_while_writing(run: Run, graves: Path, tmp_path: Path, victim: str) -> None:
-    sets = [f"graves='{graves}'", f"victim={victim}"]
-    calm = run("DiesWriting", out="calm", sets=sets).record
-    killed = run("DiesWriting", out="killed", sets=[*sets, "deaths=1"])
+def test_killed_while_writing(run: Run, calm: Calm, graves: Path, tmp_path: Path, victim: str) -> None:
+    killed = run("DiesWriting", sets=[f"graves='{graves}'", f"victim={victim}", "deaths=1"])
     assert len(list(graves.iterdir())) == 1
-    assert_as_undisturbed(killed.record, calm)
-    assert leftovers(tmp_path / "killed") == []
+    assert_as_undisturbed(killed.record, calm("Good"))
+    assert leftovers(tmp_path / "r") == []
 
 
-def test_a_disk_that_is_full_for_a_while(run: Run, graves: Path, tmp_path: Path) -> None:
-    sets = [f"graves='{graves}'", "n_bytes=100"]
-    calm = run("DiskFull", out="calm", sets=sets).record
-    full = run("DiskFull", out="full", sets=[*sets, "deaths=2"])
+def test_a_disk_that_is_full_for_a_while(run: Run, calm: Calm, graves: Path, tmp_path: Path) -> None:
+    full = run("DiskFull", sets=[f"graves='{graves}'", "n_bytes=100", "deaths=2"])
     assert len(list(graves.iterdir())) == 2
-    assert_as_undisturbed(full.record, calm)
-    assert leftovers(tmp_path / "full") == []
+    assert_as_undisturbed(full.record, calm("Good"))
+    assert leftovers(tmp_path / "r") == []
 
 
 def test_a_disk_that_stays_full_is_a_record_and_is_gone_on_from_when_there_is_room(
@@ -66,7 +63,6 @@ def test_faults_of_the_system_are_tried_again_and_mistakes_are_not(
 def test_no_room_for_any_record_is_one_line_and_the_next_run_goes_on(
     run: Run, data: Path, tmp_path: Path
 ) -> None:
-    run("Good", out="calm")
     arguments = ["run", "--models", f"{OWN}:Good", "--datasets", "uci-har", "--data", str(data), "--out", "r"]
     done = subprocess.run(
         [sys.executable, "-m", "bench", *arguments, "--seeds", "41", "--device", "cpu", "--set", "epochs=2"],
@@ -100,6 +96,16 @@ def remove(path: Path) -> None:
     path.unlink()
 
 
+@pytest.fixture(scope="module")
+def finished(
+    data: Path, _session_cache: Path, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, Record]:
+    """A folder with one finished cell, to be copied, and its record."""
+    out = tmp_path_factory.mktemp("finished") / "r"
+    with quickly(_session_cache):
+        return out, run_own(data, out, "Good").record
+
+
 @pytest.mark.parametrize(
     ("name", "damage"),
     [
@@ -111,9 +117,10 @@ def remove(path: Path) -> None:
     ],
 )
 def test_a_damaged_file_is_kept_aside_and_the_cell_done_again(
-    run: Run, tmp_path: Path, name: str, damage: Callable[[Path], None]
+    run: Run, finished: tuple[Path, Record], tmp_path: Path, name: str, damage: Callable[[Path], None]
 ) -> None:
-    before = run("Good").record
+    out, before = finished
+    shutil.copytree(out, tmp_path / "r")
     damage(next((tmp_path / "r").rglob(name)))
     again = run("Good")
     assert again.outcomes == {"ok": 1}
@@ -123,25 +130,52 @@ def test_a_damaged_file_is_kept_aside_and_the_cell_done_again(
     assert run("Good").outcomes == {"already-done": 1}
 
 
+@pytest.fixture(scope="module")
+def stopped(
+    data: Path, _session_cache: Path, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, list[str]]:
+    """A folder with a cell that died three times after its first epoch, and the settings to go on with."""
+    out, graves = tmp_path_factory.mktemp("stopped") / "r", tmp_path_factory.mktemp("graves")
+    sets = [f"graves='{graves}'", "steps_alive=3", "epochs=6", "deaths=3"]
+    with quickly(_session_cache):
+        assert run_own(data, out, "KillsItself", sets=sets).record.outcome == "failed"
+    return out, sets
+
+
 @pytest.mark.parametrize(
     "damage", [cut, flip, lambda path: path.write_bytes(b"")], ids=["cut", "flip", "empty"]
 )
 def test_a_damaged_checkpoint_is_kept_aside_and_training_starts_afresh(
-    run: Run, graves: Path, tmp_path: Path, damage: Callable[[Path], None]
+    run: Run,
+    calm: Calm,
+    stopped: tuple[Path, list[str]],
+    tmp_path: Path,
+    damage: Callable[[Path], None],
 ) -> None:
-    sets = [f"graves='{graves}'", "steps_alive=3", "epochs=6"]
-    calm = run("KillsItself", out="calm", sets=sets).record
-    sets.append("deaths=3")
-    assert run("KillsItself", sets=sets).record.outcome == "failed"
+    out, sets = stopped
+    shutil.copytree(out, tmp_path / "r")
     damage(next((tmp_path / "r").rglob("checkpoint.pt")))
     again = run("KillsItself", sets=sets, retry_failed=True)
-    assert_as_undisturbed(again.record, calm)
+    assert_as_undisturbed(again.record, calm("KillsItself", "epochs=6"))
     assert [path.name for path in (tmp_path / "r").rglob("*.pt")] == ["damaged-1-checkpoint.pt"]
     assert "checkpoint is damaged" in next((tmp_path / "r").rglob("log.txt")).read_text()
 
 
-def test_what_is_left_beside_a_finished_record_is_removed(run: Run, tmp_path: Path) -> None:
-    run("Good")
+def test_a_checkpoint_of_another_cell_is_kept_aside(
+    run: Run, finished: tuple[Path, Record], stopped: tuple[Path, list[str]], tmp_path: Path
+) -> None:
+    shutil.copytree(finished[0], tmp_path / "r")
+    (record,) = (tmp_path / "r").rglob("record.json")
+    record.unlink()
+    shutil.copyfile(next(stopped[0].rglob("checkpoint.pt")), record.with_name("checkpoint.pt"))
+    assert_as_undisturbed(run("Good").record, finished[1])
+    assert [path.name for path in record.parent.glob("*.pt")] == ["damaged-1-checkpoint.pt"]
+
+
+def test_what_is_left_beside_a_finished_record_is_removed(
+    run: Run, finished: tuple[Path, Record], tmp_path: Path
+) -> None:
+    shutil.copytree(finished[0], tmp_path / "r")
     (record,) = (tmp_path / "r").rglob("record.json")
     (record.parent / "checkpoint.pt").touch()
     (record.parent / ".record.json.abc.tmp").touch()

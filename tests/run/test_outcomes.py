@@ -1,15 +1,18 @@
 """Whatever a cell does, it ends in one record, and the others go on."""
 
 import shutil
+import time
 from dataclasses import replace
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
+from bench.run import pool
 from bench.run.failure import environment_of
 from bench.run.pool import Finished, run_jobs
 from tests.fixtures.waiting import is_running, wait_for
-from tests.run.conftest import OWN, Run, jobs_of
+from tests.run.conftest import OWN, Calm, Run, jobs_of
 
 
 def test_an_exception_is_a_record_with_its_traceback_and_the_others_go_on(run: Run) -> None:
@@ -39,16 +42,15 @@ def test_out_of_memory_twice_is_a_record(run: Run) -> None:
 
 @pytest.mark.parametrize("steps_alive", [1, 4, 8], ids=["first epoch", "second epoch", "last epoch"])
 def test_a_killed_cell_goes_on_and_gives_the_same_bytes(
-    run: Run, graves: Path, tmp_path: Path, steps_alive: int
+    run: Run, calm: Calm, graves: Path, tmp_path: Path, steps_alive: int
 ) -> None:
-    sets = [f"graves='{graves}'", f"steps_alive={steps_alive}"]
-    calm = run("KillsItself", out="calm", sets=sets).record
-    killed = run("KillsItself", out="killed", sets=[*sets, "deaths=1"]).record
+    killed = run("KillsItself", sets=[f"graves='{graves}'", f"steps_alive={steps_alive}", "deaths=1"]).record
     assert len(list(graves.iterdir())) == 1
-    assert (killed.outcome, killed.metrics) == ("ok", calm.metrics)
-    assert killed.files == calm.files
-    assert not list((tmp_path / "killed").rglob("*.tmp"))
-    assert not list((tmp_path / "killed").rglob("checkpoint.pt"))
+    undisturbed = calm("KillsItself")
+    assert (killed.outcome, killed.metrics) == ("ok", undisturbed.metrics)
+    assert killed.files == undisturbed.files
+    assert not list((tmp_path / "r").rglob("*.tmp"))
+    assert not list((tmp_path / "r").rglob("checkpoint.pt"))
 
 
 def test_a_cell_that_always_dies_is_a_record(run: Run, graves: Path) -> None:
@@ -109,11 +111,20 @@ def test_half_of_fewer_windows_than_a_batch_is_half_of_those(data: Path, tmp_pat
     assert smaller.micro_batch_size == 3
 
 
-def test_a_cell_that_takes_too_long_is_a_timeout_and_says_where_it_was(run: Run) -> None:
-    record = run("Sleeps", cell_timeout=8.0).record
+def test_a_cell_that_takes_too_long_is_a_timeout_and_says_where_it_was(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An hour passes when the cell has fallen asleep."""
+
+    def an_hour_later() -> float:
+        asleep = any("asleep" in log.read_text() for log in tmp_path.rglob("log.txt"))
+        return time.monotonic() + 3600 * asleep
+
+    monkeypatch.setattr(pool, "time", mock.Mock(monotonic=an_hour_later, sleep=time.sleep))
+    record = run("Sleeps", cell_timeout=1800.0).record
     assert record.outcome == "timeout"
     assert record.error is not None
-    assert "not finished after 8 s" in record.error.message
+    assert "not finished after 1800 s" in record.error.message
     assert "in misbehave" in record.error.traceback
 
 

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -12,10 +13,20 @@ import psutil
 import pytest
 
 from tests.fixtures.waiting import DEADLINE_S, is_running, wait_for
-from tests.run.conftest import OWN
+from tests.run.conftest import OWN, run_own
+
+SETS = ("epochs=2", "batch_size=32")
 
 
-def start(data: Path, out: Path, *models: str, jobs: int = 2, sleep_s: float = 60) -> subprocess.Popen[str]:
+def answering_to_ctrl_c() -> None:
+    """Undo what a shell does to what it runs in the background, these tests among it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def start(
+    data: Path, out: Path, *models: str, jobs: int = 2, sets: tuple[str, ...] = ()
+) -> subprocess.Popen[str]:
+    """Start a run in a process of its own, without the report that follows its cells."""
     arguments = [
         *(
             "run",
@@ -28,19 +39,8 @@ def start(data: Path, out: Path, *models: str, jobs: int = 2, sleep_s: float = 6
             "--out",
             str(out),
         ),
-        *(
-            "--seeds",
-            "41",
-            "--set",
-            "epochs=2",
-            "--set",
-            "batch_size=32",
-            "--jobs",
-            str(jobs),
-            "--device",
-            "cpu",
-        ),
-        *("--set", f"sleep_s={sleep_s}"),
+        *("--seeds", "41", "--jobs", str(jobs), "--device", "cpu", "--recipe", "medmamba", "--shard", "1/1"),
+        *(word for assignment in (*SETS, *sets) for word in ("--set", assignment)),
     ]
     return subprocess.Popen(
         [sys.executable, "-m", "bench", *arguments],
@@ -49,16 +49,25 @@ def start(data: Path, out: Path, *models: str, jobs: int = 2, sleep_s: float = 6
         stdout=subprocess.DEVNULL,
         text=True,
         start_new_session=True,
+        preexec_fn=answering_to_ctrl_c,
     )
+
+
+def outcomes(out: Path) -> list[str]:
+    return [json.loads(path.read_text())["outcome"] for path in out.rglob("record.json")]
+
+
+def asleep(out: Path) -> bool:
+    return any("asleep" in log.read_text() for log in out.rglob("log.txt"))
 
 
 @pytest.fixture
 def interrupted(data: Path, tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], Path]]:
     """A run with one finished cell and one that sleeps beside a process that it has forked."""
     out = tmp_path / "r"
-    parent = start(data, out, f"{OWN}:Good", f"{OWN}:Sleeps")
+    parent = start(data, out, f"{OWN}:Good", f"{OWN}:Sleeps", sets=(f"morning='{tmp_path / 'morning'}'",))
     wait_for(lambda: list(out.rglob("record.json")), "the first record")
-    wait_for(lambda: [log for log in out.rglob("log.txt") if "asleep" in log.read_text()], "the second cell")
+    wait_for(lambda: asleep(out), "the second cell")
     yield parent, out
     parent.kill()
     parent.communicate()
@@ -77,15 +86,15 @@ def to_everyone(parent: int, sent: signal.Signals) -> None:
     ("send", "sent", "code"),
     [
         (to_everyone, signal.SIGINT, 130),
-        (to_parent, signal.SIGINT, 130),
         (to_parent, signal.SIGTERM, 130),
         (to_parent, signal.SIGKILL, -9),
     ],
-    ids=["Ctrl-C", "SIGINT", "SIGTERM", "SIGKILL"],
+    ids=["Ctrl-C", "SIGTERM", "SIGKILL"],
 )
-def test_no_orphans_no_temporary_files_nothing_lost(
+def test_no_orphans_no_temporary_files_nothing_lost_and_the_same_command_completes_the_grid(
     interrupted: tuple[subprocess.Popen[str], Path],
     data: Path,
+    tmp_path: Path,
     send: Callable[[int, signal.Signals], None],
     sent: signal.Signals,
     code: int,
@@ -96,37 +105,28 @@ def test_no_orphans_no_temporary_files_nothing_lost(
     send(parent.pid, sent)
     assert parent.wait(DEADLINE_S) == code
     wait_for(lambda: not [p for p in family if is_running(p.pid)], "the workers and what they forked")
-    records = [json.loads(path.read_text()) for path in out.rglob("record.json")]
-    assert [record["outcome"] for record in records] == ["ok"]
+    assert outcomes(out) == ["ok"]
     assert not list(out.rglob("*.tmp"))
 
-
-def test_the_same_command_after_a_kill_completes_the_grid(data: Path, tmp_path: Path) -> None:
-    out = tmp_path / "r"
-    models = [f"{OWN}:Good", f"{OWN}:Sleeps"]
-    first = start(data, out, *models, sleep_s=1.0)
-    wait_for(lambda: list(out.rglob("record.json")), "the first record")
-    first.kill()
-    first.communicate()
-    again = start(data, out, *models, sleep_s=1.0)
-    again.communicate(timeout=DEADLINE_S)
-    assert again.returncode == 0
-    records = [json.loads(path.read_text()) for path in out.rglob("record.json")]
-    assert [record["outcome"] for record in records] == ["ok", "ok"]
+    morning = tmp_path / "morning"
+    morning.touch()
+    again = run_own(data, out, "Good", "Sleeps", sets=(*SETS, f"morning='{morning}'"))
+    assert again.outcomes == {"already-done": 1, "ok": 1}
     assert not [path.name for path in out.rglob("*") if path.suffix in (".tmp", ".pt")]
 
 
 def test_workers_are_replaced_when_the_fork_server_dies(data: Path, tmp_path: Path) -> None:
-    out = tmp_path / "r"
-    parent = start(data, out, f"{OWN}:Sleeps", jobs=1, sleep_s=3.0)
-    wait_for(lambda: list(out.rglob("checkpoint.pt")), "an epoch")
+    out, morning = tmp_path / "r", tmp_path / "morning"
+    sets = ("steps_awake=1", f"morning='{morning}'")  # an epoch is one step
+    parent = start(data, out, f"{OWN}:Sleeps", jobs=1, sets=sets)
+    wait_for(lambda: asleep(out), "the second epoch")
     family = psutil.Process(parent.pid).children(recursive=True)
     (server,) = [p for p in family if p.ppid() == parent.pid and "forkserver" in " ".join(p.cmdline())]
+    morning.touch()
     server.kill()
     _, said = parent.communicate(timeout=DEADLINE_S)
     assert parent.returncode == 0, said
-    (record,) = [json.loads(path.read_text()) for path in out.rglob("record.json")]
-    assert record["outcome"] == "ok"
+    assert outcomes(out) == ["ok"]
     log = next(out.rglob("log.txt")).read_text()
     assert "going on after epoch 1" in log
     assert "BrokenPipe" not in log
@@ -134,10 +134,17 @@ def test_workers_are_replaced_when_the_fork_server_dies(data: Path, tmp_path: Pa
 
 
 def test_two_parents_train_each_cell_once(data: Path, tmp_path: Path) -> None:
-    out = tmp_path / "r"
-    parents = [start(data, out, f"{OWN}:Good", f"{OWN}:Sleeps", jobs=1, sleep_s=0.3) for _ in range(2)]
-    ends = [parent.communicate(timeout=DEADLINE_S)[1] for parent in parents]
-    assert [parent.returncode for parent in parents] == [0, 0], ends
-    trained = sum(int(end.rpartition("cells: ")[2].split()[0]) for end in ends)
-    assert trained == 2, ends
-    assert len(list(out.rglob("record.json"))) == 2
+    """A process, and this one, which begins while the other's second cell sleeps."""
+    out, morning = tmp_path / "r", tmp_path / "morning"
+    sets = (f"morning='{morning}'",)
+    other = start(data, out, f"{OWN}:Good", f"{OWN}:Sleeps", jobs=1, sets=sets)
+    wait_for(lambda: asleep(out), "the other's second cell")
+    alarm = threading.Timer(1.0, morning.touch)
+    alarm.start()
+    ours = run_own(data, out, "Good", "Sleeps", sets=(*SETS, *sets))
+    alarm.join()
+    _, said = other.communicate(timeout=DEADLINE_S)
+    assert other.returncode == 0, said
+    assert "2 trained, 0 already done" in said
+    assert ours.outcomes == {"already-done": 2}
+    assert len(ours.records) == 2

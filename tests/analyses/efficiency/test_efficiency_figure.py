@@ -79,7 +79,7 @@ def test_labels_of_the_papers_models_do_not_overlap(panel: Panel, dpi: float) ->
 
 
 @pytest.mark.parametrize("spread", [0.5, 0.1, 0.01])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_labels_of_any_heap_do_not_overlap(panel: Panel, seed: int, spread: float) -> None:
     check_labels_do_not_overlap(panel, random_bubbles(seed, 14, spread), style.PNG_DPI)
 
