@@ -15,6 +15,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from bench import models
+from bench.models import registry
 
 # Those without softmax attention of all queries to all keys, and what they have instead.
 WITHOUT_ATTENTION = {
@@ -22,6 +23,9 @@ WITHOUT_ATTENTION = {
     "fedformer": "a spectrum",
     "reformer": "attention within buckets, by reformer-pytorch",
     **dict.fromkeys((name for name in models.names() if name.startswith("medmamba")), "a scan"),
+    **dict.fromkeys(
+        (name for name in models.names() if models.entry(name).group == "beyond"), "no attention"
+    ),
 }
 # What torch's memory-efficient kernel, the fused one for float32 with dropout, wants of head widths.
 ALIGNMENT = 4
@@ -92,7 +96,8 @@ def test_attention_is_fused_on_a_gpu(name: str) -> None:
 
 @pytest.mark.parametrize("name", models.names())
 def test_a_training_step_waits_for_nothing(name: str) -> None:
-    model = models.build(name, 19, 256, 3, d_model=32).to("meta").train()
+    small = {"d_model": 32} if "d_model" in registry.hyperparameters(name) else {}
+    model = models.build(name, 19, 256, 3, **small).to("meta").train()
     windows = torch.empty(4, 256, 19, device="meta")
     labels = torch.zeros(4, dtype=torch.long, device="meta")
     with Dispatched() as dispatched:
