@@ -78,8 +78,8 @@ def figure(tested: Predicted, name: str) -> Figure | None:
         title=f"{short_name(study.dataset)}: results",
         caption=(
             f"Dot: mean over seeds; bar: {LEVEL:.0%} interval for other seeds and other test subjects, none where one "
-            "seed, or one subject of a class, allows none; small ticks: single seeds; open diamond: published value with "
-            "its deviation, not measured here; "
+            "seed, or one subject of a class, allows none; small ticks: single seeds; open diamond: published value "
+            "with its deviation, not measured here; "
             "cross: seeds are missing, not to be compared; dotted lines: majority class and stratified guess. "
             f"{study_setting(study)} {'. '.join(data_remarks(study))}"
         ),
