@@ -163,3 +163,22 @@ def test_a_figure_is_one_file(copy: Path) -> None:
     code = "from bench.report.sections.dataset import _modules; print([module.NAME for module in _modules()])"
     done = subprocess.run([sys.executable, "-c", code], cwd=copy, capture_output=True, text=True, check=True)
     assert "'empty']" in done.stdout
+
+
+def test_a_metric_is_a_field_a_value_and_a_heading(copy: Path) -> None:
+    for name, old, new in (
+        (
+            "results/record.py",
+            "    auprc: float | None\n",
+            "    auprc: float | None\n    kappa: float | None = None\n",
+        ),
+        ("results/metrics.py", '    "auprc": "AUPRC",\n', '    "auprc": "AUPRC",\n    "kappa": "Kappa",\n'),
+    ):
+        path = copy / "bench" / name
+        text = path.read_text(encoding="utf-8")
+        head, sep, tail = text.rpartition(old)
+        assert sep, name
+        path.write_text(f"{head}{new}{tail}", encoding="utf-8")
+    out = copy / "results"
+    shutil.copytree(ROOT / "tests" / "golden" / "results_3b72bbe", out)
+    assert "Kappa" in bench(copy, "report", "--out", str(out))

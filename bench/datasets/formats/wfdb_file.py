@@ -40,9 +40,8 @@ def read_wfdb(
 ) -> NDArray[np.float64]:
     """Read the signals of a record whose channels, rate and format are known beforehand.
 
-    Signal files must lie beside the header and hold 16-bit samples of millivolt; the header's initial values and
-    checksums are verified. A checksum of 0 is one like any other: the format's own library (wfdb 10.7) reports an error
-    too unless the samples add up to it. Case in channel names is ignored, order is not.
+    Signal files must lie beside the header and hold 16-bit samples of millivolt; its initial values and checksums are
+    verified, 0 like any other, as wfdb 10.7 does. Case in channel names is ignored, order is not.
 
     Parameters
     ----------
