@@ -9,6 +9,7 @@ from torch import Tensor
 
 from bench import datasets, models
 from bench.errors import ModelError
+from bench.models.reference_weights import unwrapped
 from bench.results.record import Scores
 from bench.run.planned_inputs import Parts
 from bench.settings import preset, resolve
@@ -70,7 +71,7 @@ def evaluate_checkpoint(
         **settings.hyperparameters,
         **settings.execution,
     )
-    tensors = read_tensors(weights)
+    tensors = unwrapped(read_tensors(weights))
     _refuse_unknown_modes(model, built.state_dict(), tensors)
     models.load_reference_weights(built, tensors)
     test = Parts.of(loaded, split).test
