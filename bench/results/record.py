@@ -128,10 +128,13 @@ class SplitCounts(FrozenModel):
 
 
 class DataDescription(FrozenModel):
-    """The data that the cell was trained and tested on."""
+    """The data that the cell was trained and tested on.
+
+    ``share`` is the part of the published windows that are there, as far as it is known.
+    """
 
     title: str
-    kind: Literal["whole", "excerpt", "simulated", "own"]
+    kind: Literal["whole", "converted", "excerpt", "simulated", "own"]
     version: str
     fingerprint: str
     normalisation: Normalisation
@@ -142,6 +145,8 @@ class DataDescription(FrozenModel):
     parts: dict[PartName, SplitCounts]
     n_train_windows_used: int
     n_skipped_records: int = 0
+    share: float | None = None
+    remark: str = ""
 
 
 class Record(FrozenModel):

@@ -65,7 +65,7 @@ def data(study: Study) -> str:
     description = study.record.data
     test = description.parts["test"]
     return (
-        f"Data: {kinds.SENTENCES[description.kind]} ({description.version}). Split: {description.split_origin}, "
+        f"Data: {kinds.sentence(description)} ({description.version}). Split: {description.split_origin}, "
         f"{plural(test.n_subjects, 'test subject')}, {plural(test.n_windows, 'test window')}."
     )
 
@@ -75,7 +75,7 @@ def datasets(studies: Sequence[Study]) -> str:
     same: dict[str, list[str]] = defaultdict(list)
     for study in studies:
         description, test = study.record.data, study.record.data.parts["test"]
-        description_text = f"{kinds.SHORT[description.kind]}, split {description.split_origin}"
+        description_text = f"{kinds.short(description)}, split {description.split_origin}"
         same[description_text].append(f"{short_name(study.dataset)} {test.n_subjects}")
     each = [
         f"{description_text}, test subjects: {', '.join(names)}" for description_text, names in same.items()
