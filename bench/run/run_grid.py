@@ -15,6 +15,7 @@ from bench.errors import UsageError
 from bench.plan.data import check_all
 from bench.plan.grid import PlannedCell, Request, plan, to_train
 from bench.plan.planned import write_planned
+from bench.plan.splits import keep_splits
 from bench.results.store import require_writable
 from bench.run.backend import backend_for
 from bench.run.display import Display, make_display
@@ -81,6 +82,7 @@ def execute(request: Request, data: Path, out: Path, resources: Resources) -> Su
         prepared = _prepare(manifests, data, resources, problems)
         cells = plan(request.only(list(prepared)), prepared, out)
         write_planned(out, cells, beside=planned_by_others(out))
+        keep_splits(out, cells)
         take_over_twins(cells, out)
         tidy_done(cells, out)
         if resources.shard is not None:
