@@ -46,19 +46,25 @@ class Cell:
     @property
     def label(self) -> str:
         """The cell's name in messages."""
-        return f"{self.settings.model} / {self.settings.dataset} / seed {self.settings.seed}"
+        settings = self.settings
+        which = (
+            f"seed {settings.seed}" if settings.candidate is None else f"configuration {settings.candidate}"
+        )
+        return f"{settings.model} / {settings.dataset} / {which}"
 
     def key_parts(self) -> dict[str, Any]:
         """Return everything that enters the key.
 
         A micro-batch enters it for every model, since dropout draws anew in each forward pass; a micro-batch that is no
         smaller than the batch counts as none. The split enters by its three lists of subjects, not by its origin.
+        A training that tries a configuration is another cell than the one that is tested.
         """
         settings = self.settings
         training = settings.training.model_dump()
         if (training["micro_batch_size"] or 0) >= training["batch_size"]:
             training["micro_batch_size"] = None
-        return {
+        trying = {} if settings.candidate is None else {"tries_configuration": True}
+        return trying | {
             "model": {
                 "name": settings.model,
                 "revision": self.revisions["model"],

@@ -152,7 +152,8 @@ class DataDescription(FrozenModel):
 class Record(FrozenModel):
     """One cell, done or failed. ``files`` maps the names beside the record to their hashes.
 
-    A done cell has metrics, predictions and weights; any other cell has an error and no metrics.
+    A done cell has metrics, predictions and weights; any other cell has an error and no metrics. A training that tried
+    a configuration has scores of the ``validation`` part alone and no files: its test part was never loaded.
     """
 
     schema_version: Literal[1] = Field(alias="schema")
@@ -163,6 +164,7 @@ class Record(FrozenModel):
     outcome: Outcome
     error: Failure | None = None
     metrics: Metrics | None = None
+    validation: Scores | None = None
     history: tuple[Epoch, ...] = ()
     best_epoch: int | None = None
     micro_batch_size_used: int | None = None
@@ -177,12 +179,14 @@ class Record(FrozenModel):
 
     @model_validator(mode="after")
     def _outcome_fits(self) -> "Record":
-        if self.outcome == "ok":
+        if self.validation is not None and (self.outcome != "ok" or self.metrics or self.files):
+            raise ValueError("validation scores alone, but another outcome, metrics or files too")
+        if self.outcome == "ok" and self.validation is None:
             lacking = [name for name in (PREDICTIONS, WEIGHTS) if name not in self.files]
             lacking += ["metrics"] if self.metrics is None else []
             if lacking or self.error is not None:
                 raise ValueError(f"outcome ok, but {f'no {lacking[0]}' if lacking else 'an error'}")
-        elif self.error is None or self.metrics is not None:
+        elif self.outcome != "ok" and (self.error is None or self.metrics is not None):
             raise ValueError(f"outcome {self.outcome}, but {'metrics' if self.error else 'no error'}")
         return self
 

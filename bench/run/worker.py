@@ -89,15 +89,18 @@ def _run_locked(job: Job, tell: Tell) -> Ended:
 def _run(job: Job, tell: Tell) -> Ended:
     """Run the cell; the only place where every exception becomes a record instead of going on."""
     from bench.run.train_cell import run_cell
+    from bench.run.tune_cell import tune_cell
 
     started = datetime.now(UTC)
     try:
         _limit(job)
         if job.deterministic:
             forbid_any_order(job.device)
-        record, note = run_cell(job, tell)
+        record, note = run_cell(job, tell) if job.cell.settings.candidate is None else tune_cell(job, tell)
     except (Exception, SystemExit) as error:
         return _failed(job, error, started)
+    if record.validation is not None:
+        return Ended("ok", val_f1=record.validation.f1, message=note)
     assert record.metrics is not None
     return Ended("ok", test_f1=record.metrics.test.f1, message=note)
 

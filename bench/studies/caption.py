@@ -8,6 +8,7 @@ from bench.results.record import Record
 from bench.stats.summary import DDOF
 from bench.studies import kinds
 from bench.studies.suite import Study, Suite
+from bench.studies.tuning import tuning_sentence
 
 
 def study_caption(study: Study) -> str:
@@ -95,7 +96,9 @@ def conditions(studies: Sequence[Study]) -> str:
     else:
         each = [f"{', '.join(names)}: {changes or 'nothing'}" for changes, names in same.items()]
         changed = f", changed on {'; on '.join(each)}"
-    return f"Recipe: {recipe}{changed}. Device: {devices(record for s in studies for record in s.comparison.records)}."
+    records = [record for study in studies for record in study.comparison.records]
+    sentences = (f"Recipe: {recipe}{changed}.", tuning_sentence(records), f"Device: {devices(records)}.")
+    return " ".join(filter(None, sentences))
 
 
 def devices(records: Iterable[Record]) -> str:
