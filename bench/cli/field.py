@@ -13,7 +13,7 @@ def command(names: str) -> None:
     bench field --datasets uci-har
     """
     from bench.field.claimed import datasets
-    from bench.field.tables import field_tables
+    from bench.field.field_tables import field_tables
     from bench.plan.select import parse_names
     from bench.render.formats import to_console
 

@@ -14,16 +14,14 @@ from bench.datasets.cache.prepare import refuse_damage
 from bench.errors import UsageError
 from bench.plan.data import check_all
 from bench.plan.grid import PlannedCell, Request, plan, to_train
-from bench.plan.planned import write_planned
-from bench.plan.splits import keep_splits
-from bench.plan.tuning import results_root
-from bench.results.store import TUNING, require_writable
+from bench.results.store import require_writable
 from bench.run.backend import Backend, backend_for
 from bench.run.display import Display, make_display
 from bench.run.job import make_jobs
-from bench.run.leftovers import planned_by_others, sweep_old, take_over_twins, tidy_done
+from bench.run.leftovers import sweep_old
 from bench.run.pool import Event, Finished
 from bench.run.resources import Resources
+from bench.run.stock import take_stock
 
 
 @dataclass(frozen=True)
@@ -108,8 +106,7 @@ class _Run:
     def train_planned(self) -> dict[str, str]:
         """Plan, and train what can be trained now; return the outcomes by key."""
         self.cells = plan(self.request, self.manifests, self.out)
-        keep_splits(self.out, self.cells)
-        _take_stock(self.cells, self.out)
+        take_stock(self.cells, self.out)
         if self.resources.shard is not None:
             self.cells = self.resources.shard.of(self.cells)
         self.chosen = to_train(self.cells, retry_failed=self.resources.retry_failed)
@@ -127,16 +124,6 @@ class _Run:
             elif planned not in self.chosen:
                 outcomes[_found(planned)] += 1
         return outcomes
-
-
-def _take_stock(cells: Sequence[PlannedCell], out: Path) -> None:
-    """Write down what is asked for, and bring what earlier runs left into order, in each folder of results."""
-    for root in (out, out / TUNING):
-        own = [planned for planned in cells if results_root(out, planned.settings) == root]
-        if own or root == out:
-            write_planned(root, own, beside=planned_by_others(root))
-            take_over_twins(own, root)
-            tidy_done(own, root)
 
 
 def prepare_all(

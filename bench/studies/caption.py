@@ -8,7 +8,7 @@ from bench.results.record import Record
 from bench.stats.summary import DDOF
 from bench.studies import kinds
 from bench.studies.suite import Study, Suite
-from bench.studies.tuning import tuning_sentence
+from bench.studies.tried import tuning_sentence
 
 
 def study_caption(study: Study) -> str:

@@ -56,13 +56,17 @@ def test_tries_then_trains_the_best_over_the_seeds(bench: Bench, data: Path, tmp
         record["settings"]["tuned"] for record in tested
     ]
 
+    # Among more configurations either the winner's records are told so, or another is trained.
+    more = bench(*(part if part != "2" else "3" for part in command))
+    assert more.code == 0, more.err
+    assert {record["settings"]["tuned"]["tried"] for record in records(tmp_path / "r")} <= {2, 3}
     status = bench("status", "--out", "r")
-    assert status.out.splitlines()[1].split()[1] == "8"
+    assert int(status.out.splitlines()[1].split()[1]) >= 10
     shown = bench("report", "--out", "r")
-    assert "Configurations tried: 2 for each model" in shown.out
+    assert "Configurations tried: 3 for each model" in shown.out
 
     packed = bench("pack", "--out", "r", "--archive", "p.zip")
-    assert "4 cells" in packed.out
+    assert packed.code == 0, packed.err
 
 
 def test_shards_hold_whole_models(bench: Bench, data: Path, tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ import pytest
 
 from bench.errors import UsageError
 from bench.field.claimed import METRICS, datasets, models_on, papers, row_of, scores, this_paper
+from bench.field.field_tables import field_table, field_tables
 from bench.field.precedence import judge_best, precedes
-from bench.field.tables import field_table, field_tables
 from bench.stats.verdict import Decision
 
 

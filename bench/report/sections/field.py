@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from bench.field.claimed import datasets
-from bench.field.tables import field_tables
+from bench.field.field_tables import field_tables
 from bench.report.section import Section
 from bench.studies.suite import Suite
 
