@@ -15,6 +15,7 @@ from bench.analyses.trained import alike, trained_cells
 from bench.datasets.simulate.cohort import demo_root
 from bench.errors import RecordError
 from bench.plan.request import chosen_networks
+from bench.plan.select import parse_names
 from bench.results.record import Record
 
 

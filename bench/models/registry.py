@@ -31,6 +31,7 @@ GROUPS: Mapping[str, tuple[Group, ...]] = {
     "everything": ("paper", "beyond", "classical"),
 }
 
+
 @cache
 def _table() -> dict[str, ModelEntry]:
     """Return the package's models and those of installed packages, by name."""
@@ -207,8 +208,10 @@ def build(name: str, n_channels: int, n_times: int, n_classes: int, **overrides:
     Raises
     ------
     UsageError
-        The name or a hyperparameter is unknown.
+        The name or a hyperparameter is unknown, or the name is an estimator's.
     """
+    if is_estimator(name):
+        raise UsageError(f"{name} is an estimator: it is fitted and keeps no weights; name a network")
     found, known = entry(name), hyperparameters(name)
     for key in overrides:
         if key not in known:

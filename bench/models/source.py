@@ -112,7 +112,9 @@ def has_network(path: Path, class_name: str) -> bool:
     """Tell whether a file has a class whose constructor takes the shape of the windows, as networks' do."""
     for node in _syntax_tree(path).body:
         if isinstance(node, ast.ClassDef) and node.name == class_name:
-            makers = [item for item in node.body if isinstance(item, ast.FunctionDef) and item.name == "__init__"]
+            makers = [
+                item for item in node.body if isinstance(item, ast.FunctionDef) and item.name == "__init__"
+            ]
             return any({arg.arg for arg in make.args.kwonlyargs} >= set(SHAPE_ARGUMENTS) for make in makers)
     return False
 

@@ -84,7 +84,10 @@ class Cell:
         model = {"name": settings.model, "revision": self.revisions["model"]}
         if self.identity is not None:
             estimator = {"class": self.identity.class_path, "packages": self.identity.packages}
-            fitted = {"parameters": self.identity.parameters, **settings.training.model_dump(exclude_none=True)}
+            fitted = {
+                "parameters": self.identity.parameters,
+                **settings.training.model_dump(exclude_none=True),
+            }
             return {"model": model | estimator | fitted}
         training = settings.training.model_dump()
         if (training["micro_batch_size"] or 0) >= training["batch_size"]:

@@ -148,9 +148,9 @@ class Record(FrozenModel):
     """One cell, done or failed. ``files`` maps the names beside the record to their hashes.
 
     ``model_spec`` is what ``--models`` takes for the model where that is not its name, as for a class of an installed
-    package. ``fitted_state`` is the file that holds what was fitted: a network's weights; None where nothing is kept, as of
-    estimators unless the user asks for it. ``revisions`` of an estimator name the packages that its code comes from. A
-    done cell has metrics, predictions and the fitted state that it names; any other cell has an error and no metrics.
+    package. ``fitted_state`` is the file that holds what was fitted, a network's weights; None where nothing is kept,
+    as of estimators. ``revisions`` of an estimator name the packages that its code comes from. A done cell has metrics,
+    predictions and the fitted state that it names; any other cell has an error and no metrics.
     """
 
     schema_version: Literal[1] = Field(alias="schema")

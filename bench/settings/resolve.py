@@ -46,7 +46,8 @@ class CellSettings(Frozen):
     """All settings of one cell.
 
     ``training`` is a network's recipe, or the little that there is to say of an estimator's fit. ``execution`` changes
-    the model's speed but not its results: it is no part of the key. ``origins`` says where each value comes from; ``changed`` names the values that differ because of the preset or the user.
+    the model's speed but not its results: it is no part of the key. ``origins`` says where each value comes from;
+    ``changed`` names the values that differ because of the preset or the user.
     """
 
     model: str
@@ -76,7 +77,9 @@ class CellSettings(Frozen):
             The model is an estimator.
         """
         if isinstance(self.training, Fitting):
-            raise UsageError(f"{self.model} is an estimator, which has no epochs and no batches; name a network")
+            raise UsageError(
+                f"{self.model} is an estimator, which has no epochs and no batches; name a network"
+            )
         return self.training
 
 
@@ -102,7 +105,9 @@ class _CellLayers:
     def __init__(self, model: str, dataset: str, recipe_name: str) -> None:
         self.model = model
         self.is_estimator = models.is_estimator(model)
-        self.training = _fitting_layers() if self.is_estimator else _training_layers(model, dataset, recipe_name)
+        self.training = (
+            _fitting_layers() if self.is_estimator else _training_layers(model, dataset, recipe_name)
+        )
         self.defaults = models.hyperparameters(model)
         self.hyper, self.execution = _model_layers(model, dataset, self.defaults)
         self.data = _Layers()
