@@ -152,15 +152,18 @@ class DataDescription(FrozenModel):
 class Record(FrozenModel):
     """One cell, done or failed. ``files`` maps the names beside the record to their hashes.
 
-    A done cell has metrics, predictions and weights; any other cell has an error and no metrics. A training that tried
-    a configuration has scores of the ``validation`` part alone and no files: its test part was never loaded.
+    ``model_spec`` is what ``--models`` takes for the model where that is not its name, as for a class of an installed
+    package. ``fitted_state`` is the file that holds what was fitted, a network's weights; None where nothing is kept,
+    as of estimators. ``revisions`` of an estimator name the packages that its code comes from. A done cell has metrics,
+    predictions and the fitted state that it names; any other cell has an error and no metrics. A training that tried a
+    configuration has scores of the ``validation`` part alone and no files: its test part was never loaded.
     """
 
     schema_version: Literal[1] = Field(alias="schema")
     key: Sha256
     cell: CellName
     settings: dict[str, Any]
-    revisions: dict[Literal["model", "trainer"], int | str]
+    revisions: dict[Literal["model", "trainer", "packages"], int | str]
     outcome: Outcome
     error: Failure | None = None
     metrics: Metrics | None = None
@@ -171,6 +174,8 @@ class Record(FrozenModel):
     timing: Timing
     peak_memory_bytes: int | None = None
     parameters: Parameters | None = None
+    fitted_state: str | None = WEIGHTS
+    model_spec: str | None = None
     environment: Environment
     data: DataDescription
     files: dict[str, Sha256] = Field(default_factory=dict)
@@ -182,7 +187,8 @@ class Record(FrozenModel):
         if self.validation is not None and (self.outcome != "ok" or self.metrics or self.files):
             raise ValueError("validation scores alone, but another outcome, metrics or files too")
         if self.outcome == "ok" and self.validation is None:
-            lacking = [name for name in (PREDICTIONS, WEIGHTS) if name not in self.files]
+            named = (PREDICTIONS, *([self.fitted_state] if self.fitted_state else []))
+            lacking = [name for name in named if name not in self.files]
             lacking += ["metrics"] if self.metrics is None else []
             if lacking or self.error is not None:
                 raise ValueError(f"outcome ok, but {f'no {lacking[0]}' if lacking else 'an error'}")
@@ -194,6 +200,11 @@ class Record(FrozenModel):
     def is_done(self) -> bool:
         """Tell whether the cell has scores."""
         return self.outcome == "ok"
+
+    @property
+    def is_estimator(self) -> bool:
+        """Tell whether the cell's model was an estimator: without epochs, batches and weights."""
+        return self.fitted_state != WEIGHTS
 
     @property
     def whole_time_s(self) -> float:

@@ -71,6 +71,10 @@ def forecast(
     costs = {name: cost for name, cost in costs_from_records(records, place).items() if name in first}
     unknown = [(name, job) for name, job in zip(first, jobs, strict=True) if name not in costs]
     troubles, trials = dict[str, str](), dict[str, Trial]()
+    for name, job in unknown:
+        if job.cell.settings.is_estimator:
+            troubles[name] = "unknown until one such cell is done: an estimator has no steps to try"
+    unknown = [(name, job) for name, job in unknown if name not in troubles]
     for position, found in run_trials([job for _, job in unknown], resources.jobs, budget_s):
         name, job = unknown[position]
         if isinstance(found, Trial):

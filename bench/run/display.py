@@ -135,7 +135,9 @@ class LiveDisplay:
             self.bars.update(self.cells, completed=self.count.n_done, note=note)  # pyright: ignore[reportArgumentType]
 
     def _epochs(self, job: Job) -> int:
-        return job.cell.settings.training.epochs
+        """Return the epochs of a network; the fit of an estimator counts as a single step."""
+        settings = job.cell.settings
+        return 1 if settings.is_estimator else settings.protocol.epochs
 
     def _move(self, label: str, done: int, total: int, note: str) -> None:
         from rich.progress import TaskID

@@ -55,14 +55,16 @@ class Job:
 
     @property
     def training(self) -> Training:
-        """The recipe, with smaller forward passes after a lack of memory."""
-        training = self.cell.settings.training
+        """The recipe of a network, with smaller forward passes after a lack of memory."""
+        training = self.cell.settings.protocol
         size = self.micro_batch_size or training.micro_batch_size
         return training.model_copy(update={"micro_batch_size": size})
 
     def smaller(self) -> "Job | None":
         """Return the job with half the windows per forward pass; None if that was tried already or is impossible."""
-        training = self.cell.settings.training
+        if self.cell.settings.is_estimator:
+            return None
+        training = self.cell.settings.protocol
         n_windows = min(training.batch_size, self.cell.data.description.n_train_windows_used)
         size = min(training.micro_batch_size or n_windows, n_windows)
         if self.micro_batch_size is not None or size == 1:

@@ -15,5 +15,5 @@ from bench.train.scores import score
 def tested(model: nn.Module, part: Part, job: Job, dataset: Dataset) -> tuple[Scores, NDArray[np.float32]]:
     """Return scores and logits of a model on one part."""
     settings = job.cell.settings
-    logits = predict(model, part, settings.training.batch_size, settings.seed)
+    logits = predict(model, part, settings.protocol.batch_size, settings.seed)
     return score(logits, part.part_labels, part.part_subjects, dataset.facts.class_names), logits

@@ -53,6 +53,16 @@ class Training(Frozen):
     )
 
 
+class Fitting(Frozen):
+    """How an estimator is fitted: it has no epochs, so that no recipe changes it."""
+
+    max_train_windows: int | None = Field(
+        default=None,
+        ge=1,
+        description="fit on a seeded, class-stratified draw of at most this many windows",
+    )
+
+
 class DataSettings(Frozen):
     """The choice of a cell's windows."""
 

@@ -152,7 +152,12 @@ def _by_changes(records: Sequence[Record]) -> list[tuple[dict[str, Any], list[Re
         wanted = changes if any(_changes(record) for record in changed_so) else {}
         members = [record for record in records if record in changed_so or _fits(record, wanted)]
         groups.setdefault(tuple(map(id, members)), (wanted, members))
-    return list(groups.values())
+    return [group for ids, group in groups.items() if not _is_contained(ids, group[1], groups)]
+
+
+def _is_contained(ids: tuple[int, ...], members: Sequence[Record], groups: Iterable[tuple[int, ...]]) -> bool:
+    """Whether a group is of estimators alone and part of another: changed epochs change nothing for estimators."""
+    return all(record.is_estimator for record in members) and any(set(ids) < set(other) for other in groups)
 
 
 def _fits(record: Record, changes: Mapping[str, Any]) -> bool:
