@@ -14,7 +14,9 @@ from bench.errors import BenchError
 
 ABANDONED_S = 3600.0
 """No process that is alive leaves a temporary file of its own alone for so long."""
-NAME_RULE = "letters, digits, '_', '.', '+', '-' and blanks, at most 100 of them, the first a letter, a digit or '_'"
+NAME_RULE = (
+    "letters, digits, '_', '.', '+', '-' and blanks, at most 100 of them, the first a letter, a digit or '_'"
+)
 """What `is_plain_name` accepts, in words."""
 
 _PLAIN_NAME = re.compile(r"\w(?:[\w.+ -]{0,98}[\w.+-])?")

@@ -1,7 +1,6 @@
 """Reading and writing records of one JSON file each: written whole or not at all, validated when read."""
 
 import json
-import math
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,9 +13,9 @@ from bench.files import atomic_file
 
 AnyRecord = TypeVar("AnyRecord", bound=BaseModel)
 
-# No record nests deeper than 8, and no number in one needs more bits.
+# No record nests deeper than 8, and no number in one is near these.
 _DEEPEST = 32
-_LARGEST_INT = 2**64
+_LARGEST_INT, _LARGEST = 2**64, 1e100
 
 
 class NewerSchemaError(RecordError):
@@ -41,20 +40,40 @@ def read_json_record(path: Path, kind: type[AnyRecord], *, schema: int, remedy: 
         The file is not such a record; the message ends with ``remedy``.
     """
     try:
-        content = parse_json(read_regular(path))
-    except (OSError, ValueError) as error:
-        reason = as_one_line(str(error))
-        raise RecordError(f"{path}: not readable as a record ({reason}); {remedy}") from error
-    found = content.get("schema") if isinstance(content, dict) else None
+        content = read_regular(path)
+    except OSError as error:
+        raise RecordError(f"{path}: not readable as a record ({_reason(error)}); {remedy}") from error
+    return json_record_of(content, str(path), kind, schema=schema, remedy=remedy)
+
+
+def json_record_of(
+    content: bytes, where: str, kind: type[AnyRecord], *, schema: int, remedy: str
+) -> AnyRecord:
+    """Return the record that the content of a file is; ``where`` names the file in messages.
+
+    Raises
+    ------
+    NewerSchemaError, RecordError
+        As `read_json_record`.
+    """
+    try:
+        value = parse_json(content)
+    except ValueError as error:
+        raise RecordError(f"{where}: not readable as a record ({_reason(error)}); {remedy}") from error
+    found = value.get("schema") if isinstance(value, dict) else None
     if isinstance(found, int) and found > schema:
         raise NewerSchemaError(
-            f"{path}: schema {found} is newer than this version's {schema}; "
+            f"{where}: schema {found} is newer than this version's {schema}; "
             "upgrade medmamba-bench or use another --out"
         )
     try:
-        return kind.model_validate(content)
+        return kind.model_validate(value)
     except ValidationError as error:
-        raise RecordError(f"{path}: {first_fault(error)}; {remedy}") from error
+        raise RecordError(f"{where}: {first_fault(error)}; {remedy}") from error
+
+
+def _reason(error: Exception) -> str:
+    return as_one_line(str(error.strerror or error) if isinstance(error, OSError) else str(error))
 
 
 def first_fault(error: ValidationError) -> str:
@@ -92,7 +111,7 @@ def _whole(text: str) -> int:
 
 def _finite(text: str) -> float:
     number = float(text)
-    if not math.isfinite(number):
+    if abs(number) > _LARGEST:
         raise ValueError(f"the number {text[:25]} is too large")
     return number
 

@@ -73,10 +73,21 @@ def read_record(path: Path) -> Record:
         The file is not a record, or is the record of a cell of another place.
     """
     record = read_json_record(path, Record, schema=SCHEMA, remedy=REMEDY)
+    require_place(record, path)
+    return record
+
+
+def require_place(record: Record, path: Path) -> None:
+    """Refuse the record of a cell of another place than its file's.
+
+    Raises
+    ------
+    RecordError
+        Model, dataset, seed, recipe or key give another path.
+    """
     place = CellFolder.of(Path(), record.cell, record.key).path
     if path.absolute().parent.parts[-len(place.parts) :] != place.parts:
         raise RecordError(f"{path}: is the record of {place}; put it there, or {REMEDY}")
-    return record
 
 
 def is_complete(folder: CellFolder, record: Record) -> bool:
