@@ -7,13 +7,12 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from bench.datasets.contract import as_one_line
 from bench.datasets.formats.source_files import read_regular
 from bench.errors import RecordError
 from bench.files import atomic_file
 from bench.plan.cell import cell_name
 from bench.plan.grid import PlannedCell
-from bench.results.json_record import first_fault, parse_json
+from bench.results.json_record import first_fault, parse_json, reason_of
 from bench.results.record import CellName, Sha256
 
 FILE = "planned.json"
@@ -69,5 +68,5 @@ def read_planned(out: Path) -> list[PlannedName]:
     try:
         return _NAMES.validate_python(parse_json(read_regular(path)))
     except (OSError, ValueError) as error:
-        reason = first_fault(error) if isinstance(error, ValidationError) else as_one_line(str(error))
+        reason = first_fault(error) if isinstance(error, ValidationError) else reason_of(error)
         raise RecordError(f"{path}: damaged ({reason}); remove it, the next run writes it anew") from error

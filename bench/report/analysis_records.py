@@ -11,7 +11,7 @@ from bench.datasets.contract import as_one_line
 from bench.errors import BenchError, RecordError
 
 # What a report raises where a record's lists, counts and names do not fit each other, each of which is sound alone.
-_CONTRADICTIONS = (ArithmeticError, AssertionError, LookupError, TypeError, ValueError)
+CONTRADICTIONS = (ArithmeticError, AssertionError, LookupError, TypeError, ValueError)
 
 
 @dataclass(frozen=True)
@@ -46,10 +46,13 @@ def _show(out: Path, analysis: Analysis, records: Sequence[Any], failed: list[Be
         return analysis.report(out, records)
     except BenchError as error:
         failed.append(error)
-    except _CONTRADICTIONS as error:
+    except CONTRADICTIONS as error:
         stems = ", ".join(record.stem for record in records)
-        reason = as_one_line(f"{type(error).__name__}: {error}")
-        failed.append(
-            RecordError(f"{analysis.folder_in(out)}: {stems}: contradicts itself ({reason}); {store.REMEDY}")
-        )
+        failed.append(contradiction(f"{analysis.folder_in(out)}: {stems}", error, store.REMEDY))
     return None
+
+
+def contradiction(what: str, error: Exception, remedy: str) -> RecordError:
+    """Return the error for records that are sound in every field and do not fit together."""
+    reason = as_one_line(f"{type(error).__name__}: {error}")
+    return RecordError(f"{what}: cannot be shown, its records contradict themselves ({reason}); {remedy}")

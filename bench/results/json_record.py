@@ -42,7 +42,7 @@ def read_json_record(path: Path, kind: type[AnyRecord], *, schema: int, remedy: 
     try:
         content = read_regular(path)
     except OSError as error:
-        raise RecordError(f"{path}: not readable as a record ({_reason(error)}); {remedy}") from error
+        raise RecordError(f"{path}: not readable as a record ({reason_of(error)}); {remedy}") from error
     return json_record_of(content, str(path), kind, schema=schema, remedy=remedy)
 
 
@@ -59,7 +59,7 @@ def json_record_of(
     try:
         value = parse_json(content)
     except ValueError as error:
-        raise RecordError(f"{where}: not readable as a record ({_reason(error)}); {remedy}") from error
+        raise RecordError(f"{where}: not readable as a record ({reason_of(error)}); {remedy}") from error
     found = value.get("schema") if isinstance(value, dict) else None
     if isinstance(found, int) and found > schema:
         raise NewerSchemaError(
@@ -72,7 +72,8 @@ def json_record_of(
         raise RecordError(f"{where}: {first_fault(error)}; {remedy}") from error
 
 
-def _reason(error: Exception) -> str:
+def reason_of(error: Exception) -> str:
+    """Return why a file cannot be read, as one line without its name."""
     return as_one_line(str(error.strerror or error) if isinstance(error, OSError) else str(error))
 
 
