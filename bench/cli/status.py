@@ -45,7 +45,7 @@ def _json_lines(cells: "Sequence[CellStatus]") -> list[str]:
 
 
 def _table(cells: "Sequence[CellStatus]") -> list[str]:
-    """Return a row per dataset, then the cells that are running or failed, and what is to be said of others."""
+    """Return a row per dataset, then the cells that are running, failed or damaged, and notes on others."""
     from bench.run.status import STATES
 
     datasets = list(dict.fromkeys(cell.name.dataset for cell in cells))
@@ -60,7 +60,6 @@ def _table(cells: "Sequence[CellStatus]") -> list[str]:
             f"{state if state == 'running' else cell.ending}: {cell.label}  {cell.note}".rstrip()
             for cell in chosen
         ]
-    lines += [
-        f"{cell.ending}: {cell.label}  {cell.note}" for cell in cells if cell.state == "done" and cell.note
-    ]
+    noted = [cell for cell in cells if cell.ending == "damaged" or (cell.state == "done" and cell.note)]
+    lines += [f"{cell.ending}: {cell.label}  {cell.note}" for cell in noted]
     return lines

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from bench import plugins
 from bench.errors import ModelError, UsageError, unknown_name
+from bench.files import NAME_RULE, is_plain_name
 from bench.models import source
 from bench.models.catalogue import ENTRIES, ESTIMATORS, EstimatorEntry, Group, ModelEntry
 
@@ -47,6 +48,11 @@ def _table() -> dict[str, ModelEntry]:
 
 
 def _add(table: dict[str, ModelEntry], model: ModelEntry) -> None:
+    if not is_plain_name(model.name):
+        raise ModelError(
+            f"model {model.name[:60]!r}: cannot name folders and records; rename it or its file: use "
+            f"{NAME_RULE}"
+        )
     known = table.get(model.name, model)
     if known != model:
         raise ModelError(
@@ -61,7 +67,7 @@ def register(model: ModelEntry) -> str:
     Raises
     ------
     ModelError
-        The name is taken.
+        The name is taken, or cannot name a folder.
     """
     _add(_table(), model)
     return model.name
@@ -118,7 +124,7 @@ def register_file(spec: str) -> str:
     UsageError
         The text is not of that form, or there is no such file.
     ModelError
-        The file has no such class, or the name is taken.
+        The file has no such class, or the name is taken or cannot name a folder.
     """
     path, class_name = plugins.split_spec(spec)
     entry = own_network(f"{path.stem}.{class_name}", plugins.module_name(path), class_name, path=path)

@@ -56,7 +56,7 @@ def read_contents(out: Path, tell: Callable[[Section], None] = lambda _: None) -
     Raises
     ------
     RecordError
-        There is no record, or a record has a newer schema.
+        There is no record, or the folder of cells is none.
     """
     records, unreadable = read_all(out)
     if not records:

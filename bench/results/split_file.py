@@ -11,6 +11,7 @@ from typing import Literal
 from pydantic import Field
 
 from bench.files import atomic_file
+from bench.results.field_types import Line, Name
 from bench.results.frozen_model import FrozenModel
 from bench.results.json_record import read_json_record
 
@@ -23,10 +24,10 @@ class SplitFile(FrozenModel):
     """A split of a dataset: the names of the subjects of each part, sorted."""
 
     schema_version: Literal[1] = Field(default=1, alias="schema")
-    dataset: str
-    train: tuple[str, ...]
-    validation: tuple[str, ...]
-    test: tuple[str, ...]
+    dataset: Name
+    train: tuple[Line, ...]
+    validation: tuple[Line, ...]
+    test: tuple[Line, ...]
 
     @property
     def shared_subjects(self) -> tuple[str, ...]:

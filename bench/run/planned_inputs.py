@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 
 import numpy as np
+import torch
 from torch import nn
 
 from bench import datasets, models
-from bench.datasets.contract import Dataset, Split
+from bench.datasets.contract import Dataset, DatasetFacts, Split
 from bench.errors import DataError, ModelError
 from bench.models.source import path_of
 from bench.plan.cell import current_revisions
@@ -71,7 +72,8 @@ def build_model(job: Job, dataset: Dataset) -> nn.Module:
     Raises
     ------
     ModelError
-        The file of a user's own model has changed since the cell was planned.
+        The file of a user's own model has changed since the cell was planned, or the model does not give a logit for
+        each class.
     """
     facts, settings = dataset.facts, job.cell.settings
     model = models.build(
@@ -87,7 +89,24 @@ def build_model(job: Job, dataset: Dataset) -> nn.Module:
             f"{settings.model}: {path_of(job.model)} has changed since the cell was planned; run the same command "
             "again: cells of changed code are other cells"
         )
+    if job.model.group == "own":
+        _require_logits(settings.model, model, facts)
     return model
+
+
+def _require_logits(name: str, model: nn.Module, facts: DatasetFacts) -> None:
+    """Refuse a user's model whose loss could be computed and whose classes would be others than the data's."""
+    # The package's own models have their battery; a forward pass would move the generators that they draw from.
+    was_training = model.training
+    with torch.no_grad(), torch.random.fork_rng(devices=[]):
+        logits = model.eval()(torch.zeros(2, facts.n_times, facts.n_channels))
+    model.train(was_training)
+    found, expected = tuple(getattr(logits, "shape", ())), (2, facts.n_classes)
+    if found != expected:
+        raise ModelError(
+            f"{name}: two windows give an output of shape {found}, expected logits {expected}, one for each class of "
+            f"{facts.name}; mend the model, see 'bench check-model'"
+        )
 
 
 def drawn_train(train: Part, settings: CellSettings) -> Part:
