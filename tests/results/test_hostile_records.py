@@ -68,7 +68,7 @@ def change(path: Path, where: str, value: Any) -> None:
         ("metrics.test.loss", float("inf"), "not readable as a record .Infinity is no number"),
         ("history", [{"epoch": 1}], r"field 'history\.0\.train_loss'"),
         ("files", {"../../passwd": "0" * 64}, "field 'files"),
-        ("settings.training", {}, "'training.epochs': Field required"),
+        ("settings.training", {}, "'training._Training.epochs': Field required"),
         ("settings.changed", ["nothing"], "names 'nothing', which is no setting"),
         ("settings.origins", [], "'origins'"),
         ("revisions", {}, "no revision of the model"),
