@@ -1,6 +1,8 @@
 """What can be vouched for in a record: its key, its scores and its split, computed again from what it holds."""
 
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,17 +58,23 @@ def vouch_for_pack(archive: Path) -> VouchedPack:
         The pack or a record cannot be vouched for; the message names it.
     """
     n_files = verify_pack(archive)
-    with tempfile.TemporaryDirectory() as folder:
-        out = Path(folder)
-        for name, content in cell_files(archive):
-            path = out / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with path.open("wb") as file:
-                file.writelines(content)
+    with unpacked(archive) as out:
         records, damaged = read_all(out)
         if damaged:
             raise damaged[0]
         return VouchedPack(n_files, tuple(vouch_for(out, record) for record in records))
+
+
+@contextmanager
+def unpacked(archive: Path) -> Iterator[Path]:
+    """Give a folder with the records, predictions and splits of a verified pack; it is removed at the end."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, content in cell_files(archive):
+            path = Path(folder) / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("wb") as file:
+                file.writelines(content)
+        yield Path(folder)
 
 
 def vouch_for(out: Path, record: Record) -> Vouched:

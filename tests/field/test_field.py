@@ -80,7 +80,7 @@ def test_unknown_dataset_is_refused_with_the_nearest() -> None:
 
 def test_command_prints_a_table() -> None:
     shown = subprocess.run(
-        [sys.executable, "-m", "bench", "field", "--datasets", "uci-har"],
+        [sys.executable, "-m", "bench", "field", "show", "--datasets", "uci-har"],
         capture_output=True,
         text=True,
         check=True,

@@ -91,7 +91,10 @@ def _score(record: Record, **changes: Any) -> dict[str, Any]:
     ("changed", "message"),
     [
         (lambda r: _training(r, learning_rate=0.5), "key is .* follows from the record"),
-        (lambda r: _training(r, learning_rate="<b>"), r"settings: field 'training\.(Training\.)?learning_rate'"),
+        (
+            lambda r: _training(r, learning_rate="<b>"),
+            r"settings: field 'training\.(Training\.)?learning_rate'",
+        ),
         (lambda r: _training(r, epochs=1), "2 epochs, its settings allow 1"),
         (lambda r: _training(r, max_train_windows=1), "n_train_windows_used is .* but 1 follows"),
         (lambda r: {"settings": r.settings | {"model": "medmamba"}}, r"cell\.model is 'transformer'"),
