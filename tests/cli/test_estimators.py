@@ -104,7 +104,7 @@ def test_what_enters_an_estimators_key(bench: Bench, data: Path, mine: Path) -> 
         keys(bench, data, f"{own},transformer", "--set", "sharpness=1")["mine.Mine"]
         == own_before["mine.Mine"]
     )
-    changes = ("n_bands=3", "normalisation=none", "max_train_windows=20", "split=fold 1/2")
+    changes = ("n_bands=3", "normalisation=none", "max_train_windows=20", "split=fold 1/3")
     changed = [keys(bench, data, spectral, "--set", text)["spectral"] for text in changes]
     changed += [
         own_before["mine.Mine"],
@@ -174,9 +174,7 @@ def test_the_battery_checks_an_estimator(bench: Bench, mine: Path) -> None:
     good = bench("check-model", "./mine.py:Mine")
     assert good.code == 0, good.out
     assert "ok    clone" in good.out
-    mine.with_name("bad.py").write_text(
-        MINE.replace("self.classes_ =", "np.random.rand(); self.classes_ =")
-    )
+    mine.with_name("bad.py").write_text(MINE.replace("self.classes_ =", "np.random.rand(); self.classes_ ="))
     bad = bench("check-model", "./bad.py:Mine")
     assert bad.code == 1
     assert "FAIL  global_randomness_is_left_alone" in bad.out
