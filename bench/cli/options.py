@@ -76,6 +76,12 @@ def grid_options(function: Function) -> Function:
             click.option("--preset", default="paper", show_default=True, help="See 'bench list presets'."),
             click.option("--recipe", help="See 'bench list recipes'. [default: the preset's]"),
             click.option(
+                "--configurations",
+                type=click.IntRange(min=1),
+                metavar="N",
+                help="Tried for each model by recipe equal, the published one first. [default: 6, or the preset's]",
+            ),
+            click.option(
                 "--set",
                 "assignments",
                 multiple=True,

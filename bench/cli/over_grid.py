@@ -27,6 +27,7 @@ def split_request(options: dict[str, Any], data: Path | None) -> tuple[Request, 
         assignments=rest.pop("assignments"),
         data=data or default_data(),
         ablation=rest.pop("ablation", False),
+        configurations=rest.pop("configurations"),
     )
     if rest.get("shard") is not None:
         rest["shard"] = parse_shard(rest["shard"])

@@ -25,9 +25,11 @@ def command(out: Path | None, check: bool, as_json: bool) -> None:
     bench status
     bench status --out results --json
     """
+    from bench.results.store import TUNING
     from bench.run.status import cell_statuses
 
-    cells = cell_statuses(out or default_results(), hashed=check)
+    results = out or default_results()
+    cells = [*cell_statuses(results, hashed=check), *cell_statuses(results / TUNING, hashed=check)]
     for line in _json_lines(cells) if as_json else _table(cells):
         click.echo(line)
 

@@ -53,17 +53,24 @@ class Cell:
     @property
     def label(self) -> str:
         """The cell's name in messages."""
-        return f"{self.settings.model} / {self.settings.dataset} / seed {self.settings.seed}"
+        settings = self.settings
+        which = (
+            f"seed {settings.seed}" if settings.candidate is None else f"configuration {settings.candidate}"
+        )
+        return f"{settings.model} / {settings.dataset} / {which}"
 
     def key_parts(self) -> dict[str, Any]:
         """Return everything that enters the key.
 
         A micro-batch enters it for every model, since dropout draws anew in each forward pass; a micro-batch that is no
-        smaller than the batch counts as none. The split enters by its three lists of subjects, not by its origin. An
-        estimator enters by its class, its parameters and its packages; it has no training section.
+        smaller than the batch counts as none. The split enters by its three lists of subjects, not by its origin.
+        A training that tries a configuration is another cell than the one that is tested. An estimator enters by its
+        class, its parameters and its packages; it has no training section.
         """
         settings = self.settings
+        trying = {} if settings.candidate is None else {"tries_configuration": True}
         return {
+            **trying,
             **self._model_parts(),
             "trainer_revision": self.revisions["trainer"],
             "data": {

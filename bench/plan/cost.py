@@ -65,7 +65,7 @@ def same_but_seed(planned: PlannedCell) -> str:
 
 
 def _same_but_seed(settings: Mapping[str, object], fingerprint: str | None) -> str:
-    ignored = ("seed", "origins", "preset")
+    ignored = ("seed", "origins", "preset", "candidate", "tuned")
     kept = {name: value for name, value in settings.items() if name not in ignored}
     return json.dumps({**kept, "fingerprint": fingerprint}, sort_keys=True)
 

@@ -10,7 +10,8 @@ from bench.estimators import registry as estimators
 from bench.models import registry as models
 from bench.plan.grid import Request
 from bench.plan.select import own_files, parse_names, parse_seeds
-from bench.settings import preset
+from bench.settings import Preset, preset
+from bench.settings.candidates import require_search
 from bench.settings.resolve import check_assignments, parse_assignments
 from bench.settings.tables import recipe
 
@@ -116,10 +117,12 @@ def make_request(
     assignments: Sequence[str],
     data: Path | None = None,
     ablation: bool = False,
+    configurations: int | None = None,
 ) -> Request:
     """Check every name and value and return the request; imported datasets below ``data`` are names too.
 
-    ``ablation`` adds the variants of MedMamba on ADFTD where both are asked for.
+    ``ablation`` adds the variants of MedMamba on ADFTD where both are asked for; ``configurations`` is how many a
+    recipe with a search tries for each model.
 
     Raises
     ------
@@ -143,6 +146,14 @@ def make_request(
         preset=chosen,
         assignments=parsed,
         ablation=ablation,
+        configurations=_configurations(recipe_name, configurations, chosen),
     )
     request.settings()
     return request
+
+
+def _configurations(recipe_name: str, asked: int | None, chosen: Preset) -> int | None:
+    """Return how many configurations are tried: as asked, else as the preset says where it has that recipe."""
+    if asked is None and recipe_name == chosen.recipe:
+        return require_search(recipe_name, chosen.configurations)
+    return require_search(recipe_name, asked)

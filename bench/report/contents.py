@@ -10,6 +10,7 @@ from bench.report.sections.ablation import ablation_section
 from bench.report.sections.analyses import analysis_sections
 from bench.report.sections.certainty import certainty_section
 from bench.report.sections.dataset import dataset_section
+from bench.report.sections.field import field_section
 from bench.report.sections.other import other_section
 from bench.report.sections.paper import claims_section, reproduction_section, setup_section
 from bench.report.sections.results import results_section
@@ -92,6 +93,7 @@ def read_contents(out: Path, tell: Callable[[Section], None] = lambda _: None) -
     analysed = analysis_sections(out, records)
     add(*analysed.sections)
     damaged.extend(analysed.damaged)
+    add(field_section(suites))
     add(claims_section(out, suites))
     shown = tuple(section for section in sections if section.intro)
     return Contents(

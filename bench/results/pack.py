@@ -15,7 +15,8 @@ from bench import __version__
 from bench.errors import RecordError
 from bench.files import atomic_file, sha256_of
 from bench.results.record import Record
-from bench.results.store import LOG, PREDICTIONS, RECORD, CellFolder, read_all
+from bench.results.split_file import FOLDER as SPLITS
+from bench.results.store import LOG, PREDICTIONS, RECORD, TUNING, CellFolder, read_all
 
 MANIFEST = "manifest.json"
 MANIFEST_SCHEMA = 1
@@ -110,7 +111,10 @@ def _files(out: Path, report: Path, records: list[Record], archive: Path) -> Ite
             path = folder.path / name
             if path.is_file():
                 yield path.relative_to(out).as_posix(), path
+    for path in sorted((out / TUNING).glob(f"cells/*/*/*/{RECORD}")):
+        yield path.relative_to(out).as_posix(), path
     for root, prefix in (
+        (out / SPLITS, SPLITS),
         (out / "efficiency", "efficiency"),
         (out / "analyses", "analyses"),
         (report, "report"),

@@ -128,10 +128,13 @@ class SplitCounts(FrozenModel):
 
 
 class DataDescription(FrozenModel):
-    """The data that the cell was trained and tested on."""
+    """The data that the cell was trained and tested on.
+
+    ``share`` is the part of the published windows that are there, as far as it is known.
+    """
 
     title: str
-    kind: Literal["whole", "excerpt", "simulated", "own"]
+    kind: Literal["whole", "converted", "excerpt", "simulated", "own"]
     version: str
     fingerprint: str
     normalisation: Normalisation
@@ -142,6 +145,8 @@ class DataDescription(FrozenModel):
     parts: dict[PartName, SplitCounts]
     n_train_windows_used: int
     n_skipped_records: int = 0
+    share: float | None = None
+    remark: str = ""
 
 
 class Record(FrozenModel):
@@ -150,7 +155,8 @@ class Record(FrozenModel):
     ``model_spec`` is what ``--models`` takes for the model where that is not its name, as for a class of an installed
     package. ``fitted_state`` is the file that holds what was fitted, a network's weights; None where nothing is kept,
     as of estimators. ``revisions`` of an estimator name the packages that its code comes from. A done cell has metrics,
-    predictions and the fitted state that it names; any other cell has an error and no metrics.
+    predictions and the fitted state that it names; any other cell has an error and no metrics. A training that tried a
+    configuration has scores of the ``validation`` part alone and no files: its test part was never loaded.
     """
 
     schema_version: Literal[1] = Field(alias="schema")
@@ -161,6 +167,7 @@ class Record(FrozenModel):
     outcome: Outcome
     error: Failure | None = None
     metrics: Metrics | None = None
+    validation: Scores | None = None
     history: tuple[Epoch, ...] = ()
     best_epoch: int | None = None
     micro_batch_size_used: int | None = None
@@ -177,13 +184,15 @@ class Record(FrozenModel):
 
     @model_validator(mode="after")
     def _outcome_fits(self) -> "Record":
-        if self.outcome == "ok":
+        if self.validation is not None and (self.outcome != "ok" or self.metrics or self.files):
+            raise ValueError("validation scores alone, but another outcome, metrics or files too")
+        if self.outcome == "ok" and self.validation is None:
             named = (PREDICTIONS, *([self.fitted_state] if self.fitted_state else []))
             lacking = [name for name in named if name not in self.files]
             lacking += ["metrics"] if self.metrics is None else []
             if lacking or self.error is not None:
                 raise ValueError(f"outcome ok, but {f'no {lacking[0]}' if lacking else 'an error'}")
-        elif self.error is None or self.metrics is not None:
+        elif self.outcome != "ok" and (self.error is None or self.metrics is not None):
             raise ValueError(f"outcome {self.outcome}, but {'metrics' if self.error else 'no error'}")
         return self
 

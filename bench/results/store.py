@@ -11,6 +11,8 @@ from bench.results.json_record import NewerSchemaError, read_json_record, write_
 from bench.results.record import PREDICTIONS, SCHEMA, WEIGHTS, CellName, Record
 
 RECORD, LOG = "record.json", "log.txt"
+TUNING = "tuning"
+"""The folder, inside a results folder, of trainings that tried configurations; it is laid out like the other."""
 REMEDY = "remove the file to have the cell trained again"
 
 
@@ -131,7 +133,7 @@ def set_aside(path: Path) -> Path:
 
 
 def read_all(out: Path) -> tuple[list[Record], list[RecordError]]:
-    """Return all readable records of a results folder, sorted by path, and an error for each unreadable one.
+    """Return all usable records of a results folder, sorted by path, and an error for each other one.
 
     Raises
     ------
@@ -141,7 +143,12 @@ def read_all(out: Path) -> tuple[list[Record], list[RecordError]]:
     records, damaged = [], []
     for path in sorted((out / "cells").glob(f"*/*/*/{RECORD}")):
         try:
-            records.append(read_record(path))
+            record = read_record(path)
+            if record.validation is not None and out.name != TUNING:
+                raise RecordError(
+                    f"{path}: has no test scores, as it tried a configuration; move it to {TUNING}/"
+                )
+            records.append(record)
         except NewerSchemaError:
             raise
         except RecordError as error:

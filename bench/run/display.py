@@ -38,6 +38,7 @@ class _Count:
         self.n_done += 1
         ended = event.ended
         score = f"test F1 {100 * ended.test_f1:.2f}" if ended.test_f1 is not None else ""
+        score = f"validation F1 {100 * ended.val_f1:.2f}" if ended.val_f1 is not None else score
         result = "; ".join(filter(None, (score, ended.message)))
         left = f", {self.time_left()} left" if 0 < self.n_done < self.n_cells else ""
         return (

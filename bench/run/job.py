@@ -11,6 +11,7 @@ from bench.models import registry as models
 from bench.models.catalogue import ModelEntry
 from bench.plan.cell import Cell, cell_name
 from bench.plan.grid import PlannedCell
+from bench.plan.tuning import results_root
 from bench.results.record import CellName, Record
 from bench.results.store import CellFolder
 from bench.run.resources import Resources
@@ -93,7 +94,7 @@ def make_jobs(
             dataset=datasets.entry(planned.settings.dataset),
             # Absolute, since a worker may have another current folder.
             data=data.resolve(),
-            out=out.resolve(),
+            out=results_root(out.resolve(), planned.settings),
             device=device,
             threads=resources.threads,
             seen=identity(planned.record),

@@ -17,21 +17,33 @@ from bench.train.seeding import derived_seed
 
 
 @dataclass(frozen=True)
-class Parts:
-    """The three parts of a dataset, apart; training gets the first two only."""
+class FittingParts:
+    """The two parts of a dataset that training gets."""
 
     train: Part
     validation: Part
+
+    @classmethod
+    def of(cls, dataset: Dataset, split: Split) -> "FittingParts":
+        """Cut a dataset along a split, without its test part."""
+        return cls(_part(dataset, split.train), _part(dataset, split.validation))
+
+
+@dataclass(frozen=True)
+class Parts(FittingParts):
+    """The three parts of a dataset, apart."""
+
     test: Part
 
     @classmethod
     def of(cls, dataset: Dataset, split: Split) -> "Parts":
         """Cut a dataset along a split."""
+        fitting = FittingParts.of(dataset, split)
+        return cls(fitting.train, fitting.validation, _part(dataset, split.test))
 
-        def part(subjects: tuple[str, ...]) -> Part:
-            return Part(dataset.windows, dataset.labels, dataset.subject, dataset.indices(subjects))
 
-        return cls(part(split.train), part(split.validation), part(split.test))
+def _part(dataset: Dataset, subjects: tuple[str, ...]) -> Part:
+    return Part(dataset.windows, dataset.labels, dataset.subject, dataset.indices(subjects))
 
 
 def load_data(job: Job) -> Dataset:

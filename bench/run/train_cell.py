@@ -4,6 +4,8 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 
+from torch import nn
+
 from bench.files import sha256_of
 from bench.measure.memory import peak_bytes
 from bench.measure.parameters import count_parameters
@@ -54,8 +56,7 @@ def run_cell(job: Job, on_epoch: OnEpoch, make_fit: MakeFit = Fit) -> tuple[Reco
     metrics = Metrics(val=val_scores, test=test_scores)
     ended = time.perf_counter()
 
-    backends = (getattr(model, name, None) for name in ("scan_backend", "attention_backend"))
-    environment = environment_of(job, *backends)
+    environment = environment_of(job, *backends_of(model))
     kept, note = earlier_record(job, metrics, environment)
     if kept is None:
         write_predictions(job, dataset, parts.test, test_logits)
@@ -82,6 +83,11 @@ def run_cell(job: Job, on_epoch: OnEpoch, make_fit: MakeFit = Fit) -> tuple[Reco
         write_record(job.folder, kept)
     job.folder.checkpoint.unlink(missing_ok=True)
     return kept, note
+
+
+def backends_of(model: nn.Module) -> tuple[str | None, str | None]:
+    """Return the names of the backends that a model's scans and attention ran on, None where it has none."""
+    return getattr(model, "scan_backend", None), getattr(model, "attention_backend", None)
 
 
 def train_to_end(job: Job, fit: Fit, on_epoch: OnEpoch) -> None:

@@ -96,16 +96,22 @@ def _run(job: Job, tell: Tell) -> Ended:
         record, note = _recorded(job, tell)
     except (Exception, SystemExit) as error:
         return _failed(job, error, started)
+    if record.validation is not None:
+        return Ended("ok", val_f1=record.validation.f1, message=note)
     assert record.metrics is not None
     return Ended("ok", test_f1=record.metrics.test.f1, message=note)
 
 
 def _recorded(job: Job, tell: Tell) -> tuple[Record, str]:
-    """Train the cell's network, or fit its estimator."""
+    """Train the cell's network, try a configuration of it, or fit its estimator."""
     if job.cell.settings.is_estimator:
         from bench.run.fit_cell import fit_cell
 
         return fit_cell(job)
+    if job.cell.settings.candidate is not None:
+        from bench.run.tune_cell import tune_cell
+
+        return tune_cell(job, tell)
     from bench.run.train_cell import run_cell
 
     return run_cell(job, tell)

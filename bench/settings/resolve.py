@@ -14,8 +14,9 @@ from bench.attention import CHOICE as ATTENTION
 from bench.errors import UsageError, unknown_name
 from bench.models import registry as models
 from bench.scan.dispatch import CHOICE as SCAN
+from bench.settings.candidates import Candidate, candidates
 from bench.settings.hyperparameters import USER, blamed, checked
-from bench.settings.schema import DataSettings, Fitting, Frozen, Overlay, Preset, Training
+from bench.settings.schema import PUBLISHED, DataSettings, Fitting, Frozen, Overlay, Preset, Training, Tuned
 from bench.settings.tables import hyperparameter_table, recipe
 
 # Ours: settings of a model that change how fast it runs and not what it computes; recorded, not in the key.
@@ -47,7 +48,9 @@ class CellSettings(Frozen):
 
     ``training`` is a network's recipe, or the little that there is to say of an estimator's fit. ``execution`` changes
     the model's speed but not its results: it is no part of the key. ``origins`` says where each value comes from;
-    ``changed`` names the values that differ because of the preset or the user.
+    ``changed`` names the values that differ because of the preset or the user. ``candidate`` is the number of the
+    configuration that is being tried, for a training whose test part is never loaded; ``tuned`` says how the
+    configuration of an ordinary cell was chosen.
     """
 
     model: str
@@ -61,6 +64,8 @@ class CellSettings(Frozen):
     execution: dict[str, Any]
     origins: dict[str, str]
     changed: tuple[str, ...]
+    candidate: int | None = None
+    tuned: Tuned | None = None
 
     @property
     def is_estimator(self) -> bool:
@@ -102,7 +107,7 @@ class _Layers:
 class _CellLayers:
     """The four groups of one cell's settings: at first without preset and user, after `change` with them."""
 
-    def __init__(self, model: str, dataset: str, recipe_name: str) -> None:
+    def __init__(self, model: str, dataset: str, recipe_name: str, candidate: Candidate | None) -> None:
         self.model = model
         self.is_estimator = models.is_estimator(model)
         self.training = (
@@ -110,6 +115,9 @@ class _CellLayers:
         )
         self.defaults = models.hyperparameters(model)
         self.hyper, self.execution = _model_layers(model, dataset, self.defaults)
+        if candidate is not None:
+            self.training.update(candidate.training, candidate.origin)
+            self.hyper.change(candidate.hyperparameters, candidate.origin)
         self.data = _Layers()
         self.data.update(DataSettings().model_dump(), "default")
 
@@ -153,7 +161,14 @@ class _CellLayers:
 
 
 def resolve(
-    model: str, dataset: str, seed: int, *, recipe_name: str, preset: Preset, assignments: Mapping[str, Any]
+    model: str,
+    dataset: str,
+    seed: int,
+    *,
+    recipe_name: str,
+    preset: Preset,
+    assignments: Mapping[str, Any],
+    candidate: Candidate | None = None,
 ) -> CellSettings:
     """Resolve the settings of one cell.
 
@@ -168,17 +183,19 @@ def resolve(
     assignments
         The user's ``--set`` values, parsed. A hyperparameter that only other models have, or that defines the
         variant, is ignored; `check_assignments` has refused values that change none of the requested models.
+    candidate
+        The configuration of a recipe with a search; its values come after the recipe's.
 
     Raises
     ------
     UsageError
         A value is out of bounds or of the wrong type, or would have no effect.
     """
-    layers = _CellLayers(model, dataset, recipe_name)
+    layers = _CellLayers(model, dataset, recipe_name, candidate)
     applied = AppliedPreset.of(preset, dataset)
     layers.change(applied, assignments)
     training, hyperparameters, data = layers.checked()
-    changed = layers.differing(_CellLayers(model, dataset, recipe_name))
+    changed = layers.differing(_CellLayers(model, dataset, recipe_name, candidate))
     hyperparameters |= _augmentations_off(layers, training)
     return CellSettings(
         model=model,
@@ -193,6 +210,22 @@ def resolve(
         origins=layers.origins,
         changed=changed,
     )
+
+
+def candidates_of(model: str, dataset: str, recipe_name: str, number: int) -> tuple[Candidate, ...]:
+    """Return the first configurations that a recipe with a search tries for a model; an estimator has its own only.
+
+    Raises
+    ------
+    UsageError
+        There are fewer.
+    """
+    search = recipe(recipe_name).search
+    if search is None:
+        raise UsageError(f"recipe '{recipe_name}' tries no configurations; use --recipe equal")
+    if models.is_estimator(model):
+        return (Candidate(1, "the estimator's own"),)
+    return candidates(model, _training_layers(model, dataset, PUBLISHED).values, search, number)
 
 
 def _fitting_layers() -> _Layers:

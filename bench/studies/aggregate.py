@@ -10,6 +10,7 @@ import numpy as np
 
 from bench.results.record import Record
 from bench.stats.summary import DDOF
+from bench.studies.tried import n_tried
 
 # Hyperparameters of every model: changed by the user they are a condition of the whole comparison. Any other
 # changed hyperparameter makes another model, with a row of its own.
@@ -170,9 +171,18 @@ def _fits(record: Record, changes: Mapping[str, Any]) -> bool:
 
 
 def _current(records: Sequence[Record]) -> list[Record]:
-    """Return one record per model and seed: of the newest revision, then of the latest start."""
+    """Return one record per model and seed: of the newest revision, then of the latest start.
+
+    Of a model that was tuned again among more configurations only those records count: seeds of one row have one
+    configuration.
+    """
+    most: dict[str, int] = defaultdict(int)
+    for record in records:
+        most[label_of(record)] = max(most[label_of(record)], n_tried(record) or 0)
     newest: dict[tuple[str, int], Record] = {}
     for record in records:
+        if (n_tried(record) or 0) < most[label_of(record)]:
+            continue
         name = (label_of(record), record.cell.seed)
         if name not in newest or _age(record) > _age(newest[name]):
             newest[name] = record

@@ -55,7 +55,7 @@ class CentralizationRecord(AnalysisRecord):
 
     dataset: str
     title: str
-    kind: Literal["whole", "excerpt", "simulated", "own"]
+    kind: Literal["whole", "converted", "excerpt", "simulated", "own"]
     version: str
     fingerprint: str
     n_channels: int
