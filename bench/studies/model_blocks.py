@@ -14,7 +14,7 @@ _HEADINGS: dict[Group, str] = {
     "classical": "classical estimators",
     "own": "models of a user",
 }
-_GROUPS = {entry.name: entry.group for entry in (*ENTRIES, *ESTIMATORS)}
+_GROUPS: dict[str, Group] = {entry.name: entry.group for entry in (*ENTRIES, *ESTIMATORS)}
 
 
 def blocks_of(models: Iterable[str]) -> dict[str, tuple[str, ...]]:

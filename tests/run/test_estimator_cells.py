@@ -16,7 +16,7 @@ from bench.plan.request import make_request
 from bench.results.store import CellFolder, read_all
 from bench.results.twins import take_over
 from bench.run import pool
-from bench.run.fit_cell import fit_cell
+from bench.run.cells.fit_cell import fit_cell
 from bench.run.job import make_jobs
 from bench.run.resources import Resources
 from bench.run.run_grid import execute

@@ -1,6 +1,5 @@
 """Tables put models of the paper, beyond it, classical and users' own in blocks, each marked and ranked apart."""
 
-
 import pytest
 
 from bench.report.tables.main_results import main_results
