@@ -105,14 +105,14 @@ def _run(job: Job, tell: Tell) -> Ended:
 def _recorded(job: Job, tell: Tell) -> tuple[Record, str]:
     """Train the cell's network, try a configuration of it, or fit its estimator."""
     if job.cell.settings.is_estimator:
-        from bench.run.fit_cell import fit_cell
+        from bench.run.cells.fit_cell import fit_cell
 
         return fit_cell(job)
     if job.cell.settings.candidate is not None:
-        from bench.run.tune_cell import tune_cell
+        from bench.run.cells.tune_cell import tune_cell
 
         return tune_cell(job, tell)
-    from bench.run.train_cell import run_cell
+    from bench.run.cells.train_cell import run_cell
 
     return run_cell(job, tell)
 

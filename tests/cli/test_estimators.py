@@ -104,7 +104,7 @@ def test_what_enters_an_estimators_key(bench: Bench, data: Path, mine: Path) -> 
         keys(bench, data, f"{own},transformer", "--set", "sharpness=1")["mine.Mine"]
         == own_before["mine.Mine"]
     )
-    changes = ("n_bands=3", "normalisation=none", "max_train_windows=20", "split=fold 1/2")
+    changes = ("n_bands=3", "normalisation=none", "max_train_windows=20", "split=fold 1/3")
     changed = [keys(bench, data, spectral, "--set", text)["spectral"] for text in changes]
     changed += [
         own_before["mine.Mine"],

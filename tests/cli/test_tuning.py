@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bench.datasets.contract import Dataset
-from bench.run import tune_cell
+from bench.run.cells import tune_cell
 from tests.cli.conftest import Bench
 
 GRID = (

@@ -2,8 +2,6 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -12,53 +10,9 @@ import sklearn
 from sklearn.linear_model import LogisticRegression
 
 from bench.errors import ModelError, UsageError
-from bench.estimators import contract, identity, registry
+from bench.estimators import contract, registry
 from bench.estimators.fit_estimator import seeded
 from bench.models import registry as models
-
-# Written like a class of aeon: no scikit-learn in it, tags of its own that scikit-learn's are made from.
-STUB = '''
-import copy
-from types import SimpleNamespace
-
-import numpy as np
-
-
-class Nearest:
-    """Nearest class mean, of windows (n_windows, n_channels, n_times)."""
-
-    _tags = {"X_inner_type": "numpy3D", "capability:multivariate": True}
-
-    def __init__(self, power=2.0, random_state=None):
-        self.power = power
-        self.random_state = random_state
-
-    def get_params(self, deep=True):
-        return {"power": self.power, "random_state": self.random_state}
-
-    def set_params(self, **params):
-        for name, value in params.items():
-            setattr(self, name, value)
-        return self
-
-    def get_tags(self):
-        return copy.deepcopy(self._tags)
-
-    def __sklearn_tags__(self):
-        return SimpleNamespace(input_tags=SimpleNamespace(three_d_array=self.get_tags()["X_inner_type"] == "numpy3D"))
-
-    def fit(self, X, y):
-        if X.ndim != 3:
-            raise TypeError(f"numpy3D is needed, got {X.shape}")
-        self.classes_ = np.unique(y)
-        self._means = np.stack([X[y == label].mean(axis=0) for label in self.classes_])
-        return self
-
-    def predict_proba(self, X):
-        distance = (np.abs(X[:, None] - self._means) ** self.power).mean(axis=(2, 3))
-        likely = np.exp(-distance)
-        return likely / likely.sum(axis=1, keepdims=True)
-'''
 
 MINE = """
 from sklearn.linear_model import LogisticRegression
@@ -76,28 +30,6 @@ class Mine(LogisticRegression):
 
 NOTHING = 3
 """
-
-
-@pytest.fixture
-def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """An installed package with aeon's interface, which also offers an estimator, and another whose module is gone."""
-    folder = tmp_path / "stub_series"
-    folder.mkdir()
-    (folder / "__init__.py").write_text("")
-    (folder / "distance.py").write_text(STUB)
-    info = tmp_path / "stub_series-1.2.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: stub-series\nVersion: 1.2\n")
-    (info / "top_level.txt").write_text("stub_series\n")
-    (info / "entry_points.txt").write_text(
-        f"[{models.ESTIMATOR_ENTRY_POINTS}]\nnearest = stub_series.distance:Nearest\ngone = gone.deep:Gone\n"
-    )
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(models, "_table", cache(models._table.__wrapped__))
-    monkeypatch.setattr(identity, "_distributions", cache(identity._distributions.__wrapped__))
-    yield folder
-    for name in [name for name in sys.modules if name.partition(".")[0] == "stub_series"]:
-        del sys.modules[name]
 
 
 @pytest.fixture

@@ -11,12 +11,12 @@ import pytest
 
 from bench.datasets import prepare
 from bench.errors import ModelError
-from bench.plan.grid import plan
+from bench.plan.grid import Request, plan
 from bench.plan.request import make_request
 from bench.results.store import CellFolder, read_all
 from bench.results.twins import take_over
 from bench.run import pool
-from bench.run.fit_cell import fit_cell
+from bench.run.cells.fit_cell import fit_cell
 from bench.run.job import make_jobs
 from bench.run.resources import Resources
 from bench.run.run_grid import execute
@@ -27,7 +27,7 @@ OWN = Path(__file__).with_name("own_estimators.py")
 Fit = Callable[..., Ran]
 
 
-def request(name: str, *sets: str):
+def request(name: str, *sets: str) -> Request:
     return make_request(
         models_text=f"{OWN}:{name}" if name[0].isupper() else name,
         datasets_text="uci-har",
@@ -117,3 +117,17 @@ def test_another_recipes_cell_takes_the_fit_over(fit: Fit, tmp_path: Path) -> No
     assert not folder.weights.exists()
     with np.load(folder.predictions) as arrays:
         assert np.isfinite(arrays["logits"]).all()
+
+
+@pytest.mark.usefixtures("package")
+@pytest.mark.parametrize("name", ["stub_series.distance:Nearest", "nearest"], ids=["named", "entry point"])
+def test_a_class_with_aeons_interface_is_a_cell(data: Path, tmp_path: Path, name: str) -> None:
+    """The package that has the class is in the key; an entry point's whole source is."""
+    cells = plan(request(name, "power=1"), {"uci-har": prepare("uci-har", data)}, tmp_path)
+    (job,) = make_jobs(cells, data, tmp_path, Resources(), "cpu")
+    record, _ = fit_cell(job)
+    assert record.metrics is not None
+    assert record.metrics.test.f1 > 0.3
+    assert record.settings["hyperparameters"] == {"power": 1.0}
+    assert record.revisions["packages"] == "stub-series 1.2"
+    assert record.model_spec == (name if ":" in name else None)

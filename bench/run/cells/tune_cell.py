@@ -1,17 +1,14 @@
 """One tried configuration from its data to its record: train, score the validation part; the test part is never cut."""
 
-import time
-from datetime import UTC, datetime
-
 from bench.measure.memory import peak_bytes
 from bench.measure.parameters import count_parameters
-from bench.results.record import Record, Timing
+from bench.results.record import Record
 from bench.results.store import find_record, write_record
+from bench.run.cells.finished_cell import CellClock, tested
+from bench.run.cells.train_cell import OnEpoch, backends_of, train_to_end
 from bench.run.failure import environment_of, identity_of
 from bench.run.job import Job
 from bench.run.planned_inputs import FittingParts, build_model, drawn_train, load_data
-from bench.run.scoring import tested
-from bench.run.train_cell import OnEpoch, backends_of, train_to_end
 from bench.train.fit import Fit
 from bench.train.seeding import seed_default_generators
 
@@ -26,21 +23,21 @@ def tune_cell(job: Job, on_epoch: OnEpoch) -> tuple[Record, str]:
     DataError, ModelError
         The data, or a user's own model, is not what it was when the cell was planned.
     """
-    started, clock = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
+    clock = CellClock()
     settings = job.cell.settings
     dataset = load_data(job)
     parts = FittingParts.of(dataset, job.cell.data.split)
     train = drawn_train(parts.train, settings)
-    loaded = time.perf_counter()
+    clock.lap()
     seed_default_generators(settings.seed)
     model = build_model(job, dataset).to(job.device)
     parameters = count_parameters(model, dataset.facts.n_times, dataset.facts.n_channels)
     fit = Fit(model, train, parts.validation, job.training, settings.seed)
     train_to_end(job, fit, on_epoch)
-    trained = time.perf_counter()
+    clock.lap()
     model.load_state_dict(fit.best_weights)
     scores, _ = tested(model, parts.validation, job, dataset)
-    ended = time.perf_counter()
+    clock.lap()
     kept = find_record(job.out, job.name, job.cell.key)
     if kept is None or not kept.is_done:
         kept = Record(
@@ -50,13 +47,7 @@ def tune_cell(job: Job, on_epoch: OnEpoch) -> tuple[Record, str]:
             history=tuple(fit.history),
             best_epoch=fit.best_epoch,
             micro_batch_size_used=fit.training.micro_batch_size,
-            timing=Timing(
-                started=started,
-                load_s=loaded - clock,
-                train_s=trained - loaded,
-                test_s=ended - trained,
-                total_s=ended - clock,
-            ),
+            timing=clock.timing(),
             peak_memory_bytes=peak_bytes(job.device),
             parameters=parameters,
             environment=environment_of(job, *backends_of(model)),
