@@ -80,7 +80,8 @@ def pack(out: Path, report: Path, archive: Path) -> Pack:
     Raises
     ------
     RecordError
-        There is no record, a record is damaged, or its predictions are absent or have another hash.
+        There is no record, a record is damaged, its predictions are absent or have another hash, or a file has a name
+        that no pack can hold.
     """
     records, damaged = read_all(out)
     if damaged:
@@ -88,6 +89,9 @@ def pack(out: Path, report: Path, archive: Path) -> Pack:
     if not records:
         raise RecordError(f"{out}: no record of a finished cell to pack; run 'bench run --out {out}' first")
     files = dict(_files(out, report, records, archive))
+    strange = next((path for name, path in files.items() if not _is_of_pack(name)), None)
+    if strange is not None:
+        raise RecordError(f"{as_one_line(str(strange))}: a name that no pack can hold; rename or remove it")
     manifest = {
         "schema": MANIFEST_SCHEMA,
         "program": f"medmamba-bench {__version__}",
@@ -132,9 +136,13 @@ def _manifest(archive: Path, packed: PackArchive) -> Manifest:
         packed.read(MANIFEST, MOST_TEXT_BYTES), where, Manifest, schema=MANIFEST_SCHEMA, remedy=f"{AGAIN})"
     )
     for name in manifest.files:
-        if inside(name) is None or not (_CELLS.fullmatch(name) or _OTHERS.fullmatch(name)):
+        if not _is_of_pack(name):
             raise RecordError(f"{archive}: {as_one_line(name)} is no file of a pack; {AGAIN}")
     return manifest
+
+
+def _is_of_pack(name: str) -> bool:
+    return inside(name) is not None and bool(_CELLS.fullmatch(name) or _OTHERS.fullmatch(name))
 
 
 def _require_hash(archive: Path, name: str, expected: PackedFile, packed: PackArchive) -> None:

@@ -31,7 +31,7 @@ def extract(archive: Path, target: Path, take: Sequence[str], max_bytes: int, ma
 
     Every name in the archive must lie inside of it; links, devices and encrypted or oddly compressed entries are
     refused before anything is written, and so are more than ``max_files`` entries, or more than ``max_bytes`` in those
-    wanted. ``take`` are shell patterns of names of files or folders, which lie anywhere and go directly into the target.
+    wanted. ``take`` are shell patterns of names of files or folders, which lie anywhere and go right into the target.
 
     Raises
     ------
