@@ -212,8 +212,8 @@ def _files(out: Path, report: Path, records: list[Record], archive: Path) -> Ite
         (report, "report"),
     ):
         for path in sorted(root.rglob("*")):
-            is_ours = path.suffix not in _LEFT_BEHIND and path.resolve() != archive.resolve()
-            if path.is_file() and not path.is_symlink() and is_ours:
+            is_plain = path.is_file() and not path.is_symlink() and path.suffix not in _LEFT_BEHIND
+            if is_plain and path.resolve() != archive.resolve():
                 yield f"{prefix}/{path.relative_to(root).as_posix()}", path
 
 
