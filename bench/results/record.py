@@ -144,6 +144,14 @@ class DataDescription(FrozenModel):
     n_skipped_records: int = 0
 
 
+class Rescored(FrozenModel):
+    """When saved predictions gave a record scores that it lacked: by which version, on which day, and which scores."""
+
+    version: str
+    date: str
+    filled: tuple[str, ...]
+
+
 class Record(FrozenModel):
     """One cell, done or failed. ``files`` maps the names beside the record to their hashes.
 
@@ -167,6 +175,7 @@ class Record(FrozenModel):
     environment: Environment
     data: DataDescription
     files: dict[str, Sha256] = Field(default_factory=dict)
+    rescored: Rescored | None = None
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
