@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+import numpy as np
+
 from bench import __version__
 from bench.errors import RecordError
 from bench.results.known_scores import differences, filled, unknown
@@ -40,7 +42,9 @@ def rescore(out: Path, record: Record) -> Rescoring:
     predictions = load_predictions(out, record)
     assert record.metrics is not None, f"the record of {record.cell} has no scores"
     test = record.metrics.test
-    computed = score(predictions.logits, predictions.label, predictions.subject, record.data.class_names)
+    computed = score(
+        predictions.logits, predictions.label.astype(np.int64), predictions.subject, record.data.class_names
+    )
     disagreements = differences(test, computed, ROUNDING)
     if disagreements:
         raise RecordError(
