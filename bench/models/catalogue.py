@@ -27,8 +27,9 @@ class ModelEntry:
     ``settings`` names the file of published hyperparameters. ``overrides`` turn a class into a named variant.
     ``group`` says what the model is compared with. ``couples_windows`` says what ties the windows of one forward pass
     together in training, other than batch normalisation: ``draws`` of the model's own that they share, or
-    ``statistics`` over all of them. ``batch_normalisation`` tells whether it normalises over them. ``path`` is the file of a user's own model, ``distribution`` the installed package
-    that offers one; all but the former are found by ``module``.
+    ``statistics`` over all of them. ``batch_normalisation`` tells whether it normalises over them. ``path`` is the
+    file of a user's own model, ``distribution`` the installed package that offers one; all but the former are found
+    by ``module``.
     """
 
     name: str

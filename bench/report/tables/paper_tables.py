@@ -31,7 +31,7 @@ def ecg_table(suite: Suite, name: str) -> Table | None:
         Row(model, tuple(cell for study in studies for cell in _cells(study, model, notes)))
         for model in models
     )
-    if all(study.has_several_seeds for study in studies):
+    if all(study.may_rank for study in studies):
         measured = mark_best(measured)
     measured = tuple(Row(row.label, (*row.cells, rank)) for row, rank in zip(measured, ranks, strict=True))
     return Table(
@@ -102,7 +102,7 @@ def _cells(study: Study, model: str, notes: Footnotes) -> tuple[Cell, ...]:
 def _metric_rows(study: Study, models: Sequence[str], notes: Footnotes) -> tuple[Row, ...]:
     columns = [_cells(study, model, notes) for model in models]
     chance = [row.cells for row in chance_rows(study.record)]
-    mark = mark_cells if study.has_several_seeds else tuple
+    mark = mark_cells if study.may_rank else tuple
     return tuple(
         Row(title, (*mark(column[number] for column in columns), *(row[number] for row in chance)))
         for number, title in enumerate(METRICS.values())

@@ -1,6 +1,7 @@
 """What the report concludes: nothing from one seed, nothing of equal models, the leader where there is one."""
 
 import hashlib
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,13 @@ from tests.report import grids
 from tests.report.grids import CLASSES, Grid, TestPart, write_grid
 
 SEEDS = (41, 42, 43, 44, 45)
-PTB = Grid(models=("medmamba", "patchtst"), datasets=("ptb",), seeds=SEEDS, sizes={"ptb": (61, 30)})
+PTB = Grid(
+    recipe="medmamba",
+    models=("medmamba", "patchtst"),
+    datasets=("ptb",),
+    seeds=SEEDS,
+    sizes={"ptb": (61, 30)},
+)
 
 
 def suite_of(out: Path) -> Suite:
@@ -72,11 +79,29 @@ def test_a_clear_difference_is_said(
     assert headline_of(tmp_path).rows[0].cells[7].text == verdict
 
 
+def test_different_protocols_give_no_ranking_no_lead_and_no_bold(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    simulate(monkeypatch, {"medmamba": 2.0, "patchtst": 1.2})
+    write_grid(tmp_path, replace(PTB, recipe="published"))
+    table = headline_of(tmp_path)
+    cells = table.rows[0].cells
+    assert cells[7].text == "not one protocol: no ranking"
+    assert all(cell.is_empty for cell in (*cells[:4], cells[6]))
+    assert (
+        "patchtst: Adam at learning rate 0.0001, constant rate, batch 128, at most 100 epochs"
+        in table.caption
+    )
+    assert "medmamba: AdamW at learning rate 0.0005, weight decay 0.1, cosine schedule" in table.caption
+    main = main_results(suite_of(tmp_path).studies[0], "main")
+    assert {cell.mark for row in main.rows for cell in row.cells} == {""}
+
+
 def test_one_seed_gives_no_verdict_no_interval_and_no_bold(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     simulate(monkeypatch, {"medmamba": 3.0, "patchtst": 0.5})
-    write_grid(tmp_path, Grid(models=PTB.models, datasets=PTB.datasets, seeds=(41,), sizes=PTB.sizes))
+    write_grid(tmp_path, replace(PTB, seeds=(41,)))
     table = headline_of(tmp_path)
     lead, sure = table.rows[0].cells[6:8]
     assert (lead.low, lead.high, sure.text) == (None, None, "one seed: no verdict")
