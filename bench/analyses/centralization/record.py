@@ -12,7 +12,9 @@ NAME = "centralization"
 
 Index = Literal["sci", "dic"]
 Unit = Literal["window", "recording"]
-Scaling = Literal["raw", "standardised", "standardised over the recording"]
+Scaling = Literal["raw", "unscaled", "standardised", "standardised over the recording"]
+"""``raw`` is as cut, ``unscaled`` in the units of the source; they differ where a reader scales whole recordings."""
+
 Reading = Literal["as printed", "mean removed", "least squares"]
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.analyses.centralization.figure import centralization_figure
+from bench.analyses.centralization.one_reading import best_reading, n_published
 from bench.analyses.centralization.record import CentralizationRecord, Choice, Index
 from bench.analyses.contract import Shown
 from bench.paper import published
@@ -210,11 +211,28 @@ def choices_table(records: Sequence[CentralizationRecord], found: Sequence[Close
         blocks=tuple(blocks),
         caption=(
             f"Differences between measured and published indices on {names}; mean and largest are of absolute ones. "
-            f"{_verdict(found)}"
+            f"{_verdict(found)} {_by_one_reading(records, datasets)}"
         ),
         footnotes=_few(records),
         corner="Choice",
         unit="index",
+    )
+
+
+def _by_one_reading(records: Sequence[CentralizationRecord], datasets: Sequence[str]) -> str:
+    """Say whether one reading gives every published number of these datasets, or which numbers need another one."""
+    best = best_reading([record for record in records if record.dataset in datasets])
+    if best is None:
+        return ""
+    if not best.lacking:
+        of_all = "" if best.gives_the_table else f" of the table's {n_published()}, too few to reproduce it"
+        return (
+            f"One reading gives all {best.n_cells} numbers here{of_all} to the printed digit: {best.label}."
+        )
+    lacking = ", ".join(f"{TITLES[index]} of {short_name_of(dataset)}" for dataset, index in best.lacking)
+    return (
+        f"No single reading gives all {best.n_cells} numbers to the printed digit, so that the table is not "
+        f"reproduced; most, {len(best.given)}, {best.label}; another reading is needed for {lacking}."
     )
 
 
@@ -237,7 +255,12 @@ def _joint_row(pair: Joint, datasets: Sequence[str]) -> Row:
 def _cell(record: CentralizationRecord, choice: Choice, notes: Footnotes) -> Cell:
     measure = record.measure(choice)
     if measure is None:
-        return Cell(note=notes.number("no unit has any variance"))
+        is_known = any(found.choice.scaling == choice.scaling for found in record.measures)
+        return Cell(
+            note=notes.number(
+                "no unit has any variance" if is_known else "measured before there was this scaling"
+            )
+        )
     note = None
     if measure.n_undefined:
         note = notes.number(
@@ -266,9 +289,10 @@ def _conditions(records: Sequence[CentralizationRecord]) -> str:
     return (
         "Mean over units and, in brackets, a 95 percent bootstrap interval over subjects (over weeks for Weather; "
         "none for fewer than two). Raw is as cut, before any scaling of windows; PTB and PTB-XL are cut from "
-        "recordings that are scaled already, so that raw there is standardised over the recording. Standardised is the "
-        "z-score of each channel over the unit. Weather's length of windows is a choice too. A recording "
-        f"is all windows of a source record. SCI cannot be below 1 / channels. {each}."
+        "recordings that are scaled already, so that raw there is standardised over the recording. Unscaled is in the "
+        "source's own units, millivolt for PTB and PTB-XL, where steps added by padding are at the recording's mean. "
+        "Standardised is the z-score of each channel over the unit. Weather's length of windows is a choice too. A "
+        f"recording is all windows of a source record. SCI cannot be below 1 / channels. {each}."
     )
 
 
