@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bench.analyses.centralization.figure import centralization_figure
 from bench.analyses.centralization.one_reading import best_reading, n_published
-from bench.analyses.centralization.record import CentralizationRecord, Choice, Index
+from bench.analyses.centralization.record import CentralizationRecord, Choice, Index, choices
 from bench.analyses.contract import Shown
 from bench.paper import published
 from bench.paper.names import short_name
@@ -71,18 +71,6 @@ def in_order(records: Sequence[CentralizationRecord]) -> list[CentralizationReco
             ORDER.index(record.dataset) if record.dataset in ORDER else len(ORDER),
             record.dataset,
         ),
-    )
-
-
-def choices(records: Sequence[CentralizationRecord], index: Index) -> list[Choice]:
-    """Return the choices of an index that any record has, in the order of the records."""
-    return list(
-        dict.fromkeys(
-            measure.choice
-            for record in records
-            for measure in record.measures
-            if measure.choice.index == index
-        )
     )
 
 
@@ -232,7 +220,8 @@ def _by_one_reading(records: Sequence[CentralizationRecord], datasets: Sequence[
     lacking = ", ".join(f"{TITLES[index]} of {short_name_of(dataset)}" for dataset, index in best.lacking)
     return (
         f"No single reading gives all {best.n_cells} numbers to the printed digit, so that the table is not "
-        f"reproduced; most, {len(best.given)}, {best.label}; another reading is needed for {lacking}."
+        f"reproduced. The one that gives most of them, {len(best.given)}, is {best.label}; another reading is needed "
+        f"for {lacking}."
     )
 
 
