@@ -71,9 +71,9 @@ def read_contents(out: Path, tell: Callable[[Section], None] = lambda _: None) -
             tell(section)
             sections.append(section)
 
-    ranking = tuple(suite.recipe for suite in suites if suite.has_one_protocol)
+    ranking = tuple(suite.recipe for suite in suites if suite.has_one_protocol and len(suite.models) > 1)
     # What ranks models comes first: it is what a reader looks for.
-    for suite in sorted(suites, key=lambda suite: not suite.has_one_protocol):
+    for suite in sorted(suites, key=lambda suite: suite.recipe not in ranking):
         suffix = "" if len(suites) == 1 else f"-{suite.recipe}"
         recipe = f", recipe {suite.recipe}" if suffix else ""
         tested: dict[str, Predicted] = {}

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bench.models.catalogue import normalises_over_windows
 from bench.paper.names import in_paper_order, short_name
 from bench.results.record import Record
 from bench.studies.aggregate import Group
@@ -78,19 +77,33 @@ def number_of_protocols(studies: Mapping[str, Sequence[Group]]) -> str:
 
 def smaller_batches(studies: Mapping[str, Iterable[Group]]) -> str:
     """Return over how many windows models normalised where that were fewer than their batch; else nothing."""
-    found = {
-        f"{group.model} on {short_name(dataset)} over {size} instead of {batch}": None
+    smaller = [
+        (group.model, dataset, record)
         for dataset, groups in studies.items()
         for group in groups
         for record in group.records
-        if normalises_over_windows(record.cell.model) and (size := record.micro_batch_size_used) is not None
-        if size < (batch := min(record.settings["training"]["batch_size"], record.data.n_train_windows_used))
+        if record.micro_batch_size_used is not None and record.micro_batch_size_used < _batch(record)
+    ]
+    if not smaller:
+        return ""
+    # Here, since a report of whole batches needs to know nothing of models.
+    from bench.models.catalogue import normalises_over_windows
+
+    found = {
+        f"{model} on {short_name(dataset)} over {record.micro_batch_size_used} instead of {_batch(record)}": None
+        for model, dataset, record in smaller
+        if normalises_over_windows(record.cell.model)
     }
     if not found:
         return ""
     return (
         f"Normalised over the windows of one forward pass, which are fewer than a batch: {', '.join(found)}."
     )
+
+
+def _batch(record: Record) -> int:
+    """Return the windows of an optimiser's step, all of them where there are fewer than the recipe asks for."""
+    return min(record.settings["training"]["batch_size"], record.data.n_train_windows_used)
 
 
 def _settings(record: Record) -> dict[str, Any]:

@@ -71,7 +71,7 @@ BASELINES = [name for name in registry.names() if registry.entry(name).group == 
 @pytest.mark.parametrize("name", BASELINES)
 def test_published_says_why_a_baseline_follows_its_protocol(name: str) -> None:
     settings = settle(name)
-    ours = "equal terms" in settings.origins["learning_rate"]
+    ours = "ours, MedMamba's protocol" in settings.origins["learning_rate"]
     assert ours == (name not in ("xresnet1d101", "bilstm"))
     assert settings.training == settle(name, recipe="medmamba" if ours else "ecg-benchmark").training
 

@@ -9,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from bench.render.table import Table
+from bench.report.contents import read_contents
 from bench.report.tables.headline import headline
 from bench.report.tables.main_results import main_results
 from bench.report.tables.significance import paired_table
@@ -111,3 +112,15 @@ def test_one_seed_gives_no_verdict_no_interval_and_no_bold(
         cell.mark for row in main_results(suite_of(tmp_path).studies[0], "main").rows for cell in row.cells
     }
     assert marks == {""}
+
+
+def test_the_suite_of_one_protocol_comes_first_and_the_other_points_to_it(tmp_path: Path) -> None:
+    for recipe in ("medformer", "published"):
+        write_grid(tmp_path, replace(PTB, recipe=recipe, seeds=(41, 42), sizes={}, n_epochs=1))
+    write_grid(tmp_path, Grid(recipe="medmamba", models=("medmamba",), datasets=("ptb",), n_epochs=1))
+    contents = read_contents(tmp_path)
+    assert contents.main[0] == "headline-medformer"
+    captions = {table.name: table.caption for section in contents.sections for table in section.tables}
+    pointer = "Ranked by one protocol for all models: see the table of recipe medformer."
+    assert pointer in captions["headline-published"]
+    assert pointer not in captions["headline-medformer"]
