@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 import secrets
 import shutil
 import time
@@ -13,6 +14,17 @@ from bench.errors import BenchError
 
 ABANDONED_S = 3600.0
 """No process that is alive leaves a temporary file of its own alone for so long."""
+NAME_RULE = (
+    "letters, digits, '_', '.', '+', '-' and blanks, at most 100 of them, the first a letter, a digit or '_'"
+)
+"""What `is_plain_name` accepts, in words."""
+
+_PLAIN_NAME = re.compile(r"\w(?:[\w.+ -]{0,98}[\w.+-])?")
+
+
+def is_plain_name(text: str) -> bool:
+    """Tell whether a name may become part of a path, an identifier or a page: one rule for every name in a record."""
+    return _PLAIN_NAME.fullmatch(text) is not None
 
 
 def cache_root() -> Path:

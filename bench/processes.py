@@ -28,7 +28,7 @@ COMPUTING = (
     "threadpoolctl",
     "bench.models.medmamba",
     "bench.models.reformer",
-    "bench.run.train_cell",
+    "bench.run.cells.train_cell",
     "bench.run.trial",
 )
 DRAWING = (

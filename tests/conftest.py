@@ -15,6 +15,7 @@ from tests.fixtures.registries import registered_for_now
 pytest_plugins = [
     "tests.fixtures.paper_source",
     "tests.fixtures.results_folders",
+    "tests.fixtures.stub_package",
     "tests.fixtures.trained_cells",
 ]
 

@@ -2,8 +2,11 @@
 
 from collections.abc import Sequence
 
+from pydantic import Field
+
+from bench.results.field_types import Line, Name, Seed
 from bench.results.frozen_model import FrozenModel
-from bench.results.record import DataDescription, Record
+from bench.results.record import DataDescription, Record, Sha256
 from bench.studies.aggregate import Condition
 from bench.studies.comparability import void_reason
 
@@ -11,12 +14,12 @@ from bench.studies.comparability import void_reason
 class AnalysedCells(FrozenModel):
     """Cells of one model on one dataset that differ in the seed alone. ``changes`` is what a preset or a user set."""
 
-    model: str
-    dataset: str
-    recipe: str
-    changes: str
-    seeds: tuple[int, ...]
-    keys: tuple[str, ...]
+    model: Name
+    dataset: Name
+    recipe: Name
+    changes: Line
+    seeds: tuple[Seed, ...] = Field(min_length=1)
+    keys: tuple[Sha256, ...] = Field(min_length=1)
     data: DataDescription
 
     @property

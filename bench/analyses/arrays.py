@@ -1,6 +1,5 @@
 """Arrays beside the record of an analysis: an .npz without pickles, named by its hash in the record."""
 
-import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -8,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.analyses.store import REMEDY
-from bench.errors import RecordError
+from bench.datasets.formats.npy_file import read_npz
+from bench.errors import DataError, RecordError
 from bench.files import atomic_file, sha256_of
 
 
@@ -40,7 +40,6 @@ def read_arrays(folder: Path, stem: str, sha256: str) -> dict[str, NDArray]:
             f"{REMEDY.replace('file', 'record')}"
         )
     try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
-            return dict(archive)
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise RecordError(f"{path}: not readable as arrays ({error}); {REMEDY}") from error
+        return read_npz(path)
+    except DataError as error:
+        raise RecordError(f"{path}: not readable as arrays ({error.__cause__}); {REMEDY}") from error

@@ -11,7 +11,7 @@ def data_caption(data: DataDescription) -> str:
     """Describe data, split and test part."""
     test = data.parts["test"]
     return (
-        f"{kinds.SENTENCES[data.kind]} ({data.version}), split {data.split_origin}, "
+        f"{kinds.sentence(data)} ({data.version}), split {data.split_origin}, "
         f"{plural(test.n_subjects, 'test subject')}, {plural(test.n_windows, 'test window')}"
     )
 

@@ -14,7 +14,7 @@ from bench.analyses.store import write
 from bench.analyses.trained import alike, trained_cells
 from bench.datasets.simulate.cohort import demo_root
 from bench.errors import RecordError
-from bench.models import registry as models
+from bench.plan.request import chosen_networks
 from bench.plan.select import parse_names
 from bench.results.record import Record
 
@@ -156,14 +156,14 @@ class Context:
 
 
 def model_names(text: str) -> list[str]:
-    """Return the models in a comma list or ``all``.
+    """Return the networks in a comma list; ``all`` stands for the paper's.
 
     Raises
     ------
     UsageError
-        A name is unknown.
+        A name is unknown, or all are estimators', whose fitted state is not kept.
     """
-    return parse_names("model", text, models.names(), models.names(all_only=True))
+    return chosen_networks(text)
 
 
 def trained_on(records: Iterable[Record], model: str) -> list[str]:

@@ -17,7 +17,7 @@ from bench.results.record import PartName, Record
 from bench.results.store import CellFolder, read_all
 from bench.train.part import Part
 
-_MOST_REAL_FIRST = ("whole", "excerpt", "simulated")
+_MOST_REAL_FIRST = ("whole", "converted", "own", "excerpt", "simulated")
 
 
 @dataclass(frozen=True)

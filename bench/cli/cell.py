@@ -55,6 +55,10 @@ def command(
     if planned.status == "done":
         click.echo(f"{key}: done already", err=True)
         return
+    if planned.settings.is_estimator:
+        raise UsageError(
+            f"{key}: {planned.settings.model} is an estimator, fitted by one process: 'bench run'"
+        )
     resources = Resources(threads=threads, deterministic=deterministic)
     (job,) = make_jobs([planned], root, results, resources, resolve_device(device))
     reason = differs_because(planned.settings.model)

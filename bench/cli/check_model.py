@@ -1,23 +1,28 @@
 """``bench check-model``: Run the conformance battery on a model of your own."""
 
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
 import click
+
+if TYPE_CHECKING:
+    from bench.models.battery import Outcome
 
 
 @click.command("check-model")
-@click.argument("spec", metavar="FILE.py:ClassName")
+@click.argument("spec", metavar="FILE.py:Name")
 def command(spec: str) -> None:
-    """Run the conformance battery on a model of your own, and say what fails.
+    """Run the conformance battery on a model of your own, a network or an estimator, and say what fails.
 
     \b
     bench check-model ./my_model.py:MyNet
+    bench check-model ./my_model.py:MyEstimator
+    bench check-model sklearn.ensemble:HistGradientBoostingClassifier
     """
-    from bench import plugins
-    from bench.models import battery, registry
+    from bench.estimators import registry
 
-    name = registry.register_file(spec)
-    path, class_name = plugins.split_spec(spec)
-    model = getattr(plugins.load(path), class_name)
-    outcomes = list(battery.run_battery(model, battery.exceptions_of(model)))
+    name = registry.register_own(spec) if registry.is_own(spec) else spec
+    outcomes = list(_outcomes(name))
     for outcome in outcomes:
         click.echo(f"{'ok  ' if outcome.problem is None else 'FAIL'}  {outcome.check.removeprefix('check_')}")
         if outcome.problem is not None:
@@ -25,3 +30,19 @@ def command(spec: str) -> None:
     n_failed = sum(outcome.problem is not None for outcome in outcomes)
     click.echo(f"{name}: {len(outcomes) - n_failed} of {len(outcomes)} checks passed")
     raise SystemExit(1 if n_failed else 0)
+
+
+def _outcomes(name: str) -> "Iterator[Outcome]":
+    from bench.models import registry
+
+    entry = registry.entry(name)
+    if registry.is_estimator(name):
+        from bench.estimators import battery as estimators
+        from bench.estimators.registry import factory
+
+        make = factory(name)
+        return estimators.run_battery(make, estimators.exceptions_of(make))
+    from bench.models import battery
+
+    model = getattr(registry.module_of(entry), entry.class_name)
+    return battery.run_battery(model, battery.exceptions_of(model))

@@ -51,6 +51,7 @@ def prepare(names: tuple[str, ...], data: Path | None, jobs: int, allow_skipped:
     bench data prepare ptb-xl --data DIR --jobs 2
     """
     from bench import datasets
+    from bench.datasets.provenance import share_text
     from bench.run.display import make_display
 
     root = data or default_data()
@@ -64,9 +65,10 @@ def prepare(names: tuple[str, ...], data: Path | None, jobs: int, allow_skipped:
                 progress=lambda done, total, name=name: display.record(name, done, total),
             )
         skipped = f", {len(manifest.skipped)} damaged records skipped" if manifest.skipped else ""
+        kind = f"{manifest.provenance.kind}{share_text(manifest.provenance.share)}"
         click.echo(
-            f"{name}: {manifest.n_windows} windows of {len(manifest.subjects)} subjects "
-            f"({manifest.provenance.kind}){skipped}; fingerprint {manifest.fingerprint[:12]}"
+            f"{name}: {manifest.n_windows} windows of {len(manifest.subjects)} subjects ({kind}){skipped}; "
+            f"fingerprint {manifest.fingerprint[:12]}"
         )
 
 
@@ -100,8 +102,10 @@ def _show(report: "VerifyReport") -> None:
 
     from tabulate import tabulate
 
+    from bench.datasets.provenance import share_text
+
     marks = {True: "agrees", False: "DIFFERS", None: ""}
-    kind = "no window could be made" if report.kind is None else report.kind
+    kind = "no window could be made" if report.kind is None else f"{report.kind}{share_text(report.share)}"
     click.echo(f"{report.dataset}: {kind} ({report.folder})")
     rows = [
         (finding.item, fill(finding.expected, 40), fill(finding.found, 60), marks[finding.agrees])

@@ -31,7 +31,11 @@ def _print(rows: list[dict[str, Any]], as_json: bool) -> None:
 @click.option("--dataset", help="Count parameters for this dataset's shape.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def list_models(dataset: str | None, as_json: bool) -> None:
-    """Show every model: family, source, notes; with a dataset its parameters in the forward pass and in all.
+    """Show every model: group, kind, family, source, notes; with a dataset a network's parameters.
+
+    Groups are what --models takes: paper (the same as all), variants, beyond, classical, everything (paper, beyond and
+    classical). Parameters are those in the forward pass and all; an estimator has none that could be counted before
+    it is fitted. Patterns such as 'medmamba*' are names, too.
 
     \b
     bench list models --dataset adftd --json
@@ -39,18 +43,24 @@ def list_models(dataset: str | None, as_json: bool) -> None:
     from bench.models import registry
 
     rows = []
-    for name in registry.names():
-        entry = registry.entry(name)
-        row: dict[str, Any] = {"name": name, "family": entry.family}
+    for name in sorted([*registry.names(), *registry.estimator_names()]):
+        entry, is_estimator = registry.entry(name), registry.is_estimator(name)
+        kind = "estimator" if is_estimator else "network"
+        row: dict[str, Any] = {"name": name, "group": entry.group, "kind": kind, "family": entry.family}
         if dataset is not None:
-            from bench.measure.parameters import parameters_for
-
-            counted = parameters_for(name, dataset)
-            row |= {"parameters": counted.forward, "total": counted.total}
-        row |= {"source": f"{entry.paper}; {entry.repository}@{entry.commit}", "recipe": _protocol(name)}
+            row |= {"parameters": None, "total": None} if is_estimator else _counted(name, dataset)
+        recipe = "-" if is_estimator else _protocol(name)
+        row |= {"source": f"{entry.paper}; {entry.repository}@{entry.commit}", "recipe": recipe}
         row |= {"in_all": entry.in_all, "notes": entry.notes}
         rows.append(row)
     _print(rows, as_json)
+
+
+def _counted(name: str, dataset: str) -> dict[str, int]:
+    from bench.measure.parameters import parameters_for
+
+    counted = parameters_for(name, dataset)
+    return {"parameters": counted.forward, "total": counted.total}
 
 
 def _protocol(model: str) -> str:

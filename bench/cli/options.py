@@ -60,11 +60,27 @@ def grid_options(function: Function) -> Function:
     """Add the options that choose cells and their settings."""
     for option in reversed(
         [
-            click.option("--models", default="all", show_default=True, help="Names, a comma list, or all."),
-            click.option("--datasets", default="all", show_default=True, help="Names, a comma list, or all."),
+            click.option(
+                "--models",
+                default="all",
+                show_default=True,
+                help="Names, groups, patterns, files, classes; see 'bench list models'.",
+            ),
+            click.option(
+                "--datasets",
+                default="all",
+                show_default=True,
+                help="Names, groups, patterns, files, classes; see 'bench list models'.",
+            ),
             click.option("--seeds", help="Such as 41-45 or 41,42. [default: the preset's]"),
             click.option("--preset", default="paper", show_default=True, help="See 'bench list presets'."),
             click.option("--recipe", help="See 'bench list recipes'. [default: the preset's]"),
+            click.option(
+                "--configurations",
+                type=click.IntRange(min=1),
+                metavar="N",
+                help="Tried for each model by recipe equal, the published one first. [default: 6, or the preset's]",
+            ),
             click.option(
                 "--set",
                 "assignments",

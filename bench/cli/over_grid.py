@@ -27,6 +27,7 @@ def split_request(options: dict[str, Any], data: Path | None) -> tuple[Request, 
         assignments=rest.pop("assignments"),
         data=data or default_data(),
         ablation=rest.pop("ablation", False),
+        configurations=rest.pop("configurations"),
     )
     if rest.get("shard") is not None:
         rest["shard"] = parse_shard(rest["shard"])
@@ -114,13 +115,15 @@ def has_all_models(request: Request) -> bool:
 
 
 def measure(request: Request, out: Path, *, device: str, threads: int | None) -> None:
-    """Measure the cost of the request's models at one dataset's shape, ADFTD's where it is in the grid.
+    """Measure the cost of the request's networks at one dataset's shape, ADFTD's where it is in the grid.
 
     Sizes are the preset's: assignments are for the cells.
     """
     from bench.analyses.efficiency.compute import measure_missing
     from bench.measure.measurement import place_of
+    from bench.models import registry as models
 
     dataset = "adftd" if "adftd" in request.datasets else request.datasets[0]
     place = place_of(device, threads, None)
-    measure_missing(out, request.models, dataset, request.preset.name, place=place, say=say)
+    networks = [name for name in request.models if not models.is_estimator(name)]
+    measure_missing(out, networks, dataset, request.preset.name, place=place, say=say)

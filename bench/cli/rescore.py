@@ -32,7 +32,8 @@ def command(out: Path | None, dry_run: bool) -> None:
 
     results = out or default_results()
     records, errors = read_all(results)
-    done = [record for record in records if record.is_done]
+    # A training that tried a configuration is done without a test.
+    done = [record for record in records if record.metrics is not None]
     if not done and not errors:
         raise RecordError(f"{results}: no record of a finished cell; name a results folder")
     n_filled = 0

@@ -25,9 +25,11 @@ def command(out: Path | None, check: bool, as_json: bool) -> None:
     bench status
     bench status --out results --json
     """
+    from bench.results.store import TUNING
     from bench.run.status import cell_statuses
 
-    cells = cell_statuses(out or default_results(), hashed=check)
+    results = out or default_results()
+    cells = [*cell_statuses(results, hashed=check), *cell_statuses(results / TUNING, hashed=check)]
     for line in _json_lines(cells) if as_json else _table(cells):
         click.echo(line)
 
@@ -43,7 +45,7 @@ def _json_lines(cells: "Sequence[CellStatus]") -> list[str]:
 
 
 def _table(cells: "Sequence[CellStatus]") -> list[str]:
-    """Return a row per dataset, then the cells that are running or failed, and what is to be said of others."""
+    """Return a row per dataset, then the cells that are running, failed or damaged, and notes on others."""
     from bench.run.status import STATES
 
     datasets = list(dict.fromkeys(cell.name.dataset for cell in cells))
@@ -58,7 +60,6 @@ def _table(cells: "Sequence[CellStatus]") -> list[str]:
             f"{state if state == 'running' else cell.ending}: {cell.label}  {cell.note}".rstrip()
             for cell in chosen
         ]
-    lines += [
-        f"{cell.ending}: {cell.label}  {cell.note}" for cell in cells if cell.state == "done" and cell.note
-    ]
+    noted = [cell for cell in cells if cell.ending == "damaged" or (cell.state == "done" and cell.note)]
+    lines += [f"{cell.ending}: {cell.label}  {cell.note}" for cell in noted]
     return lines

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bench.errors import DataError
 
 Normalisation = Literal["window", "channel", "none"]
-Kind = Literal["whole", "excerpt", "simulated", "own"]
+Kind = Literal["whole", "converted", "excerpt", "simulated", "own"]
 
 
 _LONGEST_LINE = 500
@@ -237,6 +237,8 @@ class Provenance:
     """Where the windows come from. ``kind`` is computed from what was found, never claimed by a caller.
 
     ``own`` are a user's: imported, or read by a user's reader, so that nothing published tells whether they are whole.
+    ``converted`` is said by a file beside the data, which may give a ``remark``. ``share`` is the fraction of the
+    published windows that are there, None where nobody knows it.
     """
 
     kind: Kind
@@ -246,6 +248,8 @@ class Provenance:
     n_windows: int
     n_skipped: int = 0
     simulator: Mapping[str, str | int | float] = field(default_factory=dict)
+    share: float | None = None
+    remark: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

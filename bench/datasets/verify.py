@@ -11,6 +11,7 @@ from bench.datasets.cache.entry import dataset_folder
 from bench.datasets.cache.manifest import Manifest
 from bench.datasets.cache.prepare import Progress, prepare
 from bench.datasets.contract import DatasetFacts, Kind, as_one_line
+from bench.datasets.declared import DECLARATION_NAME
 from bench.datasets.fetch.source_table import (
     ChecksumList,
     FileTable,
@@ -43,7 +44,8 @@ class Finding:
 class VerifyReport:
     """What a folder holds, compared with the published dataset.
 
-    ``kind`` is None where no window could be made. ``remarks`` name damaged and excluded records, one line each.
+    ``kind`` is None where no window could be made; ``share`` is the part of the published windows that is there, None
+    where it is not known. ``remarks`` name damaged and excluded records, one line each.
     """
 
     dataset: str
@@ -51,6 +53,7 @@ class VerifyReport:
     kind: Kind | None
     findings: tuple[Finding, ...]
     remarks: tuple[str, ...] = ()
+    share: float | None = None
 
     @property
     def is_published(self) -> bool:
@@ -87,7 +90,8 @@ def verify(name: str, root: Path | str, *, jobs: int = 1, progress: Progress | N
     except DataError as error:
         return _without_windows(name, folder, str(error), checksums)
     findings = (*_count_findings(known, manifest), *_split_findings(known, manifest), *checksums)
-    return VerifyReport(name, folder, manifest.provenance.kind, findings, tuple(_remarks(manifest)))
+    found = manifest.provenance
+    return VerifyReport(name, folder, found.kind, findings, tuple(_remarks(manifest)), found.share)
 
 
 def _without_windows(name: str, folder: Path, problem: str, checksums: tuple[Finding, ...]) -> VerifyReport:
@@ -162,6 +166,8 @@ def _split_findings(known: DatasetFacts, manifest: Manifest) -> Iterator[Finding
 
 
 def _remarks(manifest: Manifest) -> Iterator[str]:
+    if manifest.provenance.remark:
+        yield f"from the folder's own {DECLARATION_NAME}: {manifest.provenance.remark}"
     for skipped in manifest.skipped:
         yield f"damaged: {skipped.record}: {skipped.reason}"
     yield from (f"noted: {remark}" for remark in manifest.remarks)

@@ -12,7 +12,7 @@ from bench.datasets.contract import require_disjoint
 from bench.errors import ModelError
 from bench.estimators import contract
 from bench.estimators.contract import Windows
-from bench.estimators.identity import SEEDS
+from bench.models.source import SEEDS
 from bench.train.part import Part
 from bench.train.seeding import derived_seed
 

@@ -14,8 +14,11 @@ from pathlib import PurePath
 from typing import Any
 
 from bench.errors import ModelError
+from bench.models.source import SEEDS
 
-SEEDS = ("random_state", "seed", "random_seed")
+REVISION = 1
+"""Ours: how estimators are fed and seeded, and how their output becomes logits."""
+
 EXECUTION = ("n_jobs", "verbose")
 
 # The module name that `bench.plugins` gives a user's file; its hash of the path must not enter the key.
@@ -47,6 +50,28 @@ def identify(estimator: Any) -> Identity:
     description = telling.estimator(estimator, "")
     packages = dict(sorted(filter(None, map(package_of, telling.modules))))
     return Identity(class_path=description["class"], parameters=description["parameters"], packages=packages)
+
+
+def settable(estimator: Any) -> dict[str, Any]:
+    """Return the parameters that can be set one by one, in JSON's types; of an estimator inside as ``outer__inner``.
+
+    Raises
+    ------
+    ModelError
+        A parameter cannot be written as JSON; the message names it.
+    """
+    telling = _Telling()
+    return {
+        name: telling.value(value, name)
+        for name, value in sorted(estimator.get_params().items())
+        if name.rpartition("__")[2] not in (*SEEDS, *EXECUTION) and not _holds_estimator(value)
+    }
+
+
+def _holds_estimator(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return any(map(_holds_estimator, value))
+    return hasattr(value, "get_params") and not isinstance(value, type)
 
 
 def package_of(module: str) -> tuple[str, str] | None:

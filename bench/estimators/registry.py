@@ -1,79 +1,69 @@
-"""Estimators by name, free of scikit-learn until one is built; users name classes of their own or of any package."""
+"""Users' own estimators by file or class, and the building of any estimator; names and entries are the models'."""
 
 import importlib
 import importlib.util
 import inspect
-from functools import cache
-from importlib import metadata
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from bench import plugins
 from bench.errors import ModelError, UsageError, unknown_name
-from bench.estimators.catalogue import ENTRIES, EstimatorEntry
-from bench.estimators.identity import SEEDS, Identity, identify, package_of
+from bench.estimators.identity import Identity, identify, package_of, settable
+from bench.models import registry as models
 from bench.models import source
-
-ENTRY_POINTS = "medmamba_bench.estimators"
-
-
-@cache
-def _table() -> dict[str, EstimatorEntry]:
-    """Return the package's estimators and those of installed packages, by name."""
-    table: dict[str, EstimatorEntry] = {}
-    for known in ENTRIES:
-        _add(table, known)
-    for point in metadata.entry_points(group=ENTRY_POINTS):
-        module, _, class_name = point.value.partition(":")
-        distribution = point.dist.name if point.dist else point.value
-        _add(table, _own(point.name, module, class_name, distribution=distribution, repository=distribution))
-    return table
+from bench.models.catalogue import EstimatorEntry, ModelEntry
 
 
-def _add(table: dict[str, EstimatorEntry], new: EstimatorEntry) -> None:
-    known = table.setdefault(new.name, new)
-    if known != new:
-        raise ModelError(
-            f"estimator '{new.name}' is registered twice: by {known.module} and {new.module}; rename one"
-        )
+def is_own(text: str) -> bool:
+    """Tell whether a name on the command line means a file or a class rather than a registered name."""
+    return plugins.is_file(text) or ":" in text
 
 
-def register(new: EstimatorEntry) -> str:
-    """Register an estimator and return its name; the same again changes nothing.
+def register_own(text: str) -> str:
+    """Register a user's own model and return its name; its class decides whether it is a network or an estimator.
 
-    Raises
-    ------
-    ModelError
-        The name is taken.
-    """
-    _add(_table(), new)
-    return new.name
-
-
-def resolve(text: str) -> str:
-    """Return the name of the estimator that a text means, registering a user's own.
+    A file is imported only where its source does not show a network's constructor.
 
     Parameters
     ----------
     text
-        A registered name, ``path/to/file.py:Name`` or ``package.module:Name``; ``Name`` is a class, or a function
-        that returns an estimator.
+        ``path/to/file.py:Name`` or ``package.module:Name``; ``Name`` is a class, or a function that returns an
+        estimator.
 
     Raises
     ------
     UsageError
         The text is none of that, or there is no such file or package.
     ModelError
-        The name is taken.
+        The name is taken, or what has it makes neither a network nor an estimator.
     """
-    where, colon, _ = text.rpartition(":")
-    if not colon:
-        return entry(text).name
-    if where.endswith(".py") or "/" in where:
-        path, name = plugins.split_spec(text)
-        return register(
-            _own(f"{path.stem}.{name}", plugins.module_name(path), name, path=path, repository=str(path))
-        )
-    return register(_named(text))
+    where = text.rpartition(":")[0]
+    if where and not where.endswith(".py") and "/" not in where:
+        return _registered(_named(text))
+    path, name = plugins.split_spec(text)
+    if source.has_network(path, name):
+        return models.register_file(text)
+    own = models.own_estimator(f"{path.stem}.{name}", plugins.module_name(path), name, path=path)
+    return _registered(own)
+
+
+def _registered(own: EstimatorEntry) -> str:
+    if not _is_network(_maker(own)):
+        models.register(own)
+        tell(own.name)
+        return own.name
+    network = models.own_network(
+        own.name, own.module, own.class_name, path=own.path, distribution=own.distribution
+    )
+    source.hyperparameters(network)
+    return models.register(network)
+
+
+def _is_network(make: Any) -> bool:
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(make, type) and issubclass(make, torch.nn.Module)
 
 
 def _named(text: str) -> EstimatorEntry:
@@ -87,48 +77,47 @@ def _named(text: str) -> EstimatorEntry:
     if importlib.util.find_spec(top) is None:
         raise UsageError(f"{text!r}: no module {top}; install the package that has it, or check the spelling")
     package = package_of(module)
-    distribution = package[0] if package else module
-    provider = " ".join(package or ())
-    return _own(
-        f"{top}.{name}", module, name, distribution=distribution, provider=provider, repository=distribution
+    return models.own_estimator(
+        f"{top}.{name}",
+        module,
+        name,
+        distribution=package[0] if package else module,
+        provider=" ".join(package or ()),
     )
 
 
-def _own(name: str, module: str, class_name: str, **more: Any) -> EstimatorEntry:
-    return EstimatorEntry(
-        name=name, module=module, class_name=class_name, family="user's own", paper="-", **more
-    )
+def tell(name: str) -> None:
+    """Have the models' registry know the parameters of an estimator that is not the package's: it is built once.
 
-
-def names() -> list[str]:
-    """Return the registered names in alphabetical order."""
-    return sorted(_table())
+    Raises
+    ------
+    ModelError
+        It cannot be built, or a parameter cannot be written as JSON.
+    """
+    known = entry(name)
+    if known.is_own and known.parameters is None:
+        models.register(replace(known, parameters=settable(build(name))))
 
 
 def entry(name: str) -> EstimatorEntry:
-    """Return the entry of a name.
+    """Return the entry of an estimator.
 
     Raises
     ------
     UsageError
-        The name is not registered; the message offers the nearest one.
+        The name is not registered, or is a network's.
     """
-    if name not in _table():
-        raise unknown_name("estimator", name, _table())
-    return _table()[name]
+    known = models.entry(name)
+    if not isinstance(known, EstimatorEntry):
+        raise UsageError(f"{name} is a network, no estimator; known estimators: {_listed()}")
+    return known
 
 
-def revision(name: str) -> int | str:
-    """Return an estimator's revision, part of every cell's key, read without importing it.
-
-    It is the REVISION of the package's own, name and version of an installed package whose class a user has named, and
-    for everything else the hash of its source.
-    """
-    known = entry(name)
-    return known.provider or source.revision(known)
+def _listed() -> str:
+    return ", ".join(models.estimator_names())
 
 
-def identity(name: str, **overrides: Any) -> Identity:
+def identity(name: str, hyperparameters: Mapping[str, Any]) -> Identity:
     """Return the other parts of the key: class, parameters and packages; imports the estimator.
 
     Raises
@@ -136,7 +125,19 @@ def identity(name: str, **overrides: Any) -> Identity:
     UsageError, ModelError
         The estimator cannot be built, or a parameter cannot be written as JSON.
     """
-    return identify(build(name, **overrides))
+    return identify(build_cell(name, hyperparameters))
+
+
+def build_cell(name: str, hyperparameters: Mapping[str, Any]) -> Any:
+    """Build an unfitted estimator with a cell's hyperparameters; those that are its defaults are left to it.
+
+    Raises
+    ------
+    UsageError, ModelError
+        As for `build`.
+    """
+    defaults = models.hyperparameters(name)
+    return build(name, **{key: value for key, value in hyperparameters.items() if value != defaults[key]})
 
 
 def build(name: str, **overrides: Any) -> Any:
@@ -159,7 +160,7 @@ def build(name: str, **overrides: Any) -> Any:
     from bench.estimators.contract import require_estimator
 
     for key in overrides:
-        if key.rpartition("__")[2] in SEEDS:
+        if key.rpartition("__")[2] in source.SEEDS:
             raise UsageError(f"{name}: {key} is set from the cell's seed; choose seeds with --seeds instead")
     known = entry(name)
     make = _maker(known)
@@ -175,8 +176,20 @@ def build(name: str, **overrides: Any) -> Any:
     return estimator.set_params(**inner) if inner else estimator
 
 
-def _maker(known: EstimatorEntry) -> Any:
-    """Import and return the class, or the function, that makes an estimator."""
+def factory(name: str) -> Any:
+    """Import and return the class, or the function, that makes an estimator.
+
+    Raises
+    ------
+    UsageError
+        The name is not registered, or is a network's.
+    ModelError
+        There is no such class.
+    """
+    return _maker(entry(name))
+
+
+def _maker(known: ModelEntry) -> Any:
     if known.path is not None:
         module, where = plugins.load(known.path), str(known.path)
     else:

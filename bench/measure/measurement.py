@@ -11,7 +11,7 @@ from bench.measure.environment import describe, resolve_device
 from bench.measure.plan import Plan
 from bench.measure.workload import Subject, Workload
 from bench.models import registry as models
-from bench.plan.request import chosen_names
+from bench.plan.request import chosen_networks
 from bench.results.efficiency_record import TaskShape, Width
 from bench.results.record import Environment
 from bench.scan import choose_backend
@@ -106,7 +106,7 @@ def subject_of(model: str, task: TaskShape, width: Width, preset_name: str, plac
         n_channels=task.n_channels,
         n_times=task.n_times,
         n_classes=task.n_classes,
-        training=settings.training,
+        training=settings.protocol,
         device=place.environment.device,
         threads=place.environment.threads,
         memory_limit_bytes=place.memory_limit_bytes,
@@ -121,14 +121,14 @@ def _wide(model: str) -> dict[str, Any]:
 
 
 def measured_names(text: str) -> list[str]:
-    """Return the models of a comma list; ``all`` stands for the twelve and Medformer's later version.
+    """Return the networks of a comma list; ``all`` stands for the twelve and Medformer's later version.
 
     Raises
     ------
     UsageError
         A name is unknown.
     """
-    return chosen_names("model", text, models, [*models.names(all_only=True), ALSO_MEASURED])
+    return chosen_networks(text, [*models.names(all_only=True), ALSO_MEASURED])
 
 
 def parse_workloads(batch: str, train_batch: str) -> list[Workload]:

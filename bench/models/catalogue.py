@@ -1,4 +1,4 @@
-"""The models that come with the package: names, sources and variants. Free of torch."""
+"""The models that come with the package, networks and estimators: names, sources, variants. Free of torch."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -57,6 +57,24 @@ class ModelEntry:
     def is_own(self) -> bool:
         """Tell whether the model is a user's, of which nothing is known but its source."""
         return self.path is not None or bool(self.distribution)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EstimatorEntry(ModelEntry):
+    """What the registry knows of an estimator without importing it: the entry of a network, and its provider.
+
+    ``provider`` is name and version of the installed package whose class a user has named. ``parameters`` are those of
+    the constructor as told in a cell's key; None where they are read from the source, or are not known yet.
+    ``settings`` is empty: no file of published hyperparameters belongs to an estimator.
+    """
+
+    settings: str = ""
+    family: str = "classical"
+    repository: str = "-"
+    commit: str = "-"
+    group: Group = "classical"
+    provider: str = ""
+    parameters: Mapping[str, Any] | None = field(default=None, compare=False)
 
 
 def _transformer(
@@ -122,6 +140,20 @@ def _beyond(
         notes=notes,
         group="beyond",
         batch_normalisation=batch_normalisation,
+    )
+
+
+def _classical(
+    name: str, class_name: str, notes: str, *, paper: str = "-", repository: str = "-", commit: str = "-"
+) -> EstimatorEntry:
+    return EstimatorEntry(
+        name=name,
+        module=f"bench.estimators.{name}",
+        class_name=class_name,
+        paper=paper,
+        repository=repository,
+        commit=commit,
+        notes=notes,
     )
 
 
@@ -203,6 +235,20 @@ ENTRIES = [
         "state space",
         "Gu et al., Diagonal State Space Models, NeurIPS 2022",
         "state-spaces/s4@2ed46fc",
+    ),
+]
+
+ESTIMATORS = [
+    _classical("dummy", "Dummy", "class proportions of the training windows"),
+    _classical("linear", "Linear", "logistic regression on standardised flattened windows"),
+    _classical("spectral", "Spectral", "logistic regression on level, variance and power in octaves"),
+    _classical(
+        "minirocket",
+        "MiniRocket",
+        "9,996 features, ridge regression",
+        paper="Dempster et al., MiniRocket, KDD 2021",
+        repository="angus924/minirocket",
+        commit="d11d061",
     ),
 ]
 

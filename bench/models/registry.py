@@ -1,7 +1,8 @@
-"""Models by name, free of torch until one is built; users register their own beside them."""
+"""Models by name, networks and estimators; free of torch until one is built. Users register their own beside them."""
 
 import importlib
 from collections.abc import Mapping
+from fnmatch import fnmatchcase
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -10,52 +11,72 @@ from typing import TYPE_CHECKING, Any
 
 from bench import plugins
 from bench.errors import ModelError, UsageError, unknown_name
+from bench.files import NAME_RULE, is_plain_name
 from bench.models import source
-from bench.models.catalogue import ENTRIES, ModelEntry
+from bench.models.catalogue import ENTRIES, ESTIMATORS, EstimatorEntry, Group, ModelEntry
 
 if TYPE_CHECKING:
     import torch
     from torch import nn
 
 ENTRY_POINTS = "medmamba_bench.models"
+ESTIMATOR_ENTRY_POINTS = "medmamba_bench.estimators"
+
+# What else ``--models`` takes for several models at once.
+GROUPS: Mapping[str, tuple[Group, ...]] = {
+    "all": ("paper",),
+    "paper": ("paper",),
+    "variants": ("variant",),
+    "beyond": ("beyond",),
+    "classical": ("classical",),
+    "everything": ("paper", "beyond", "classical"),
+}
 
 
 @cache
 def _table() -> dict[str, ModelEntry]:
     """Return the package's models and those of installed packages, by name."""
     table: dict[str, ModelEntry] = {}
-    for model in ENTRIES:
+    for model in (*ENTRIES, *ESTIMATORS):
         _add(table, model)
-    for point in metadata.entry_points(group=ENTRY_POINTS):
-        module, _, class_name = point.value.partition(":")
-        distribution = point.dist.name if point.dist else point.value
-        _add(table, _own(point.name, module, class_name, distribution=distribution))
+    for group, make in ((ENTRY_POINTS, own_network), (ESTIMATOR_ENTRY_POINTS, own_estimator)):
+        for point in metadata.entry_points(group=group):
+            module, _, class_name = point.value.partition(":")
+            distribution = point.dist.name if point.dist else point.value
+            _add(table, make(point.name, module, class_name, distribution=distribution))
     return table
 
 
 def _add(table: dict[str, ModelEntry], model: ModelEntry) -> None:
-    known = table.setdefault(model.name, model)
+    if not is_plain_name(model.name):
+        raise ModelError(
+            f"model {model.name[:60]!r}: cannot name folders and records; rename it or its file: use "
+            f"{NAME_RULE}"
+        )
+    known = table.get(model.name, model)
     if known != model:
         raise ModelError(
             f"model '{model.name}' is registered twice: by {known.module} and {model.module}; rename one"
         )
+    table[model.name] = model
 
 
 def register(model: ModelEntry) -> str:
-    """Register a model and return its name; the same again changes nothing.
+    """Register a model and return its name; the same again adds an estimator's parameters where they are known by now.
 
     Raises
     ------
     ModelError
-        The name is taken.
+        The name is taken, or cannot name a folder.
     """
     _add(_table(), model)
     return model.name
 
 
-def _own(
+def own_network(
     name: str, module: str, class_name: str, *, path: Path | None = None, distribution: str = ""
 ) -> ModelEntry:
+    """Return the entry of a user's own network, from a file or an installed package."""
     return ModelEntry(
         name=name,
         module=module,
@@ -71,25 +92,68 @@ def _own(
     )
 
 
+def own_estimator(
+    name: str,
+    module: str,
+    class_name: str,
+    *,
+    path: Path | None = None,
+    distribution: str = "",
+    provider: str = "",
+) -> EstimatorEntry:
+    """Return the entry of a user's own estimator, from a file or an installed package."""
+    return EstimatorEntry(
+        name=name,
+        module=module,
+        class_name=class_name,
+        family="user's own",
+        paper="-",
+        repository=str(path or distribution),
+        group="own",
+        path=path,
+        distribution=distribution,
+        provider=provider,
+    )
+
+
 def register_file(spec: str) -> str:
-    """Register a user's own model given as ``path/to/file.py:ClassName`` and return its name.
+    """Register a user's own network given as ``path/to/file.py:ClassName`` and return its name.
 
     Raises
     ------
     UsageError
         The text is not of that form, or there is no such file.
     ModelError
-        The file has no such class, or the name is taken.
+        The file has no such class, or the name is taken or cannot name a folder.
     """
     path, class_name = plugins.split_spec(spec)
-    entry = _own(f"{path.stem}.{class_name}", plugins.module_name(path), class_name, path=path)
+    entry = own_network(f"{path.stem}.{class_name}", plugins.module_name(path), class_name, path=path)
     source.hyperparameters(entry)
     return register(entry)
 
 
 def names(*, all_only: bool = False) -> list[str]:
-    """Return the registered names in alphabetical order; only those that ``all`` stands for if asked."""
-    return sorted(name for name, model in _table().items() if model.in_all or not all_only)
+    """Return the networks' names in alphabetical order; only those that ``all`` stands for if asked."""
+    networks = {name: model for name, model in _table().items() if not isinstance(model, EstimatorEntry)}
+    return sorted(name for name, model in networks.items() if model.in_all or not all_only)
+
+
+def estimator_names() -> list[str]:
+    """Return the estimators' names in alphabetical order."""
+    return sorted(name for name, model in _table().items() if isinstance(model, EstimatorEntry))
+
+
+def matching(text: str) -> list[str]:
+    """Return the models that a group's name or a pattern such as ``medmamba*`` stands for; none if it is neither."""
+    if text in GROUPS:
+        return sorted(name for name, model in _table().items() if model.group in GROUPS[text])
+    is_pattern = any(mark in text for mark in "*?[")
+    return sorted(name for name in _table() if fnmatchcase(name, text)) if is_pattern else []
+
+
+def is_estimator(name: str) -> bool:
+    """Tell whether a registered name is that of an estimator rather than a network."""
+    return isinstance(entry(name), EstimatorEntry)
 
 
 def entry(name: str) -> ModelEntry:
@@ -106,13 +170,28 @@ def entry(name: str) -> ModelEntry:
 
 
 def revision(name: str) -> int | str:
-    """Return a model's revision, part of every cell's key, read without importing the model."""
-    return source.revision(entry(name))
+    """Return a model's revision, part of every cell's key, read without importing the model.
+
+    It is the REVISION of the package's own, name and version of an installed package whose class a user has named, and
+    for everything else the hash of its source.
+    """
+    known = entry(name)
+    provider = known.provider if isinstance(known, EstimatorEntry) else ""
+    return provider or source.revision(known)
 
 
 def hyperparameters(name: str) -> dict[str, Any]:
-    """Return a model's hyperparameters and their defaults, read without importing the model."""
-    return source.hyperparameters(entry(name))
+    """Return a model's hyperparameters and their defaults, read without importing the model.
+
+    Those of a user's own estimator are known once `bench.estimators.registry.tell` has built it.
+    """
+    known = entry(name)
+    if not isinstance(known, EstimatorEntry):
+        return source.hyperparameters(known)
+    if known.parameters is not None:
+        return dict(known.parameters)
+    found = source.hyperparameters(known)
+    return {key: value for key, value in found.items() if key not in source.SEEDS}
 
 
 def module_of(model: ModelEntry) -> ModuleType:
@@ -135,8 +214,10 @@ def build(name: str, n_channels: int, n_times: int, n_classes: int, **overrides:
     Raises
     ------
     UsageError
-        The name or a hyperparameter is unknown.
+        The name or a hyperparameter is unknown, or the name is an estimator's.
     """
+    if is_estimator(name):
+        raise UsageError(f"{name} is an estimator: it is fitted and keeps no weights; name a network")
     found, known = entry(name), hyperparameters(name)
     for key in overrides:
         if key not in known:

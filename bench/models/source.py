@@ -14,6 +14,8 @@ from bench.files import sha256_of
 from bench.models.catalogue import ModelEntry
 
 SHAPE_ARGUMENTS = ("n_channels", "n_times", "n_classes")
+SEEDS = ("random_state", "seed", "random_seed")
+"""Parameters of estimators that the cell's seed sets."""
 
 
 def path_of(entry: ModelEntry) -> Path:
@@ -104,6 +106,17 @@ def _package_hash(path: Path, module: str) -> str:
     folder = Path(next(iter(top.submodule_search_locations)))
     lines = (f"{file.relative_to(folder)} {sha256_of(file)}\n" for file in sorted(folder.rglob("*.py")))
     return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def has_network(path: Path, class_name: str) -> bool:
+    """Tell whether a file has a class whose constructor takes the shape of the windows, as networks' do."""
+    for node in _syntax_tree(path).body:
+        if isinstance(node, ast.ClassDef) and node.name == class_name:
+            makers = [
+                item for item in node.body if isinstance(item, ast.FunctionDef) and item.name == "__init__"
+            ]
+            return any({arg.arg for arg in make.args.kwonlyargs} >= set(SHAPE_ARGUMENTS) for make in makers)
+    return False
 
 
 @cache

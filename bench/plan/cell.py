@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from bench.datasets.contract import Split
+from bench.estimators import registry as estimators
+from bench.estimators.identity import REVISION as ESTIMATORS_REVISION
+from bench.estimators.identity import Identity
 from bench.models import registry as models
 from bench.results.record import CellName, DataDescription
 from bench.settings import CellSettings
 from bench.train.revision import REVISION as TRAINER_REVISION
 
-Revisions = dict[Literal["model", "trainer"], int | str]
+Revisions = dict[Literal["model", "trainer", "packages"], int | str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,16 +30,20 @@ class Cell:
     """A cell whose data is prepared, so that its key is known.
 
     ``revisions`` are those of the code when the cell was planned: a user's file may be edited while cells are trained.
+    ``identity`` is the class of an estimator with its parameters; None of a network.
     """
 
     settings: CellSettings
     data: CellData
     revisions: Revisions
+    identity: Identity | None = None
 
     @classmethod
     def of(cls, settings: CellSettings, data: CellData) -> "Cell":
         """Return the cell with the current revisions of the code."""
-        return cls(settings=settings, data=data, revisions=current_revisions(settings.model))
+        identity = identity_of(settings)
+        revisions = current_revisions(settings.model, identity)
+        return cls(settings=settings, data=data, revisions=revisions, identity=identity)
 
     @property
     def key(self) -> str:
@@ -46,25 +53,25 @@ class Cell:
     @property
     def label(self) -> str:
         """The cell's name in messages."""
-        return f"{self.settings.model} / {self.settings.dataset} / seed {self.settings.seed}"
+        settings = self.settings
+        which = (
+            f"seed {settings.seed}" if settings.candidate is None else f"configuration {settings.candidate}"
+        )
+        return f"{settings.model} / {settings.dataset} / {which}"
 
     def key_parts(self) -> dict[str, Any]:
         """Return everything that enters the key.
 
         A micro-batch enters it for every model, since dropout draws anew in each forward pass; a micro-batch that is no
         smaller than the batch counts as none. The split enters by its three lists of subjects, not by its origin.
+        A training that tries a configuration is another cell than the one that is tested. An estimator enters by its
+        class, its parameters and its packages; it has no training section.
         """
         settings = self.settings
-        training = settings.training.model_dump()
-        if (training["micro_batch_size"] or 0) >= training["batch_size"]:
-            training["micro_batch_size"] = None
+        trying = {} if settings.candidate is None else {"tries_configuration": True}
         return {
-            "model": {
-                "name": settings.model,
-                "revision": self.revisions["model"],
-                "hyperparameters": settings.hyperparameters,
-            },
-            "training": training,
+            **trying,
+            **self._model_parts(),
             "trainer_revision": self.revisions["trainer"],
             "data": {
                 "dataset": settings.dataset,
@@ -79,10 +86,36 @@ class Cell:
             "seed": settings.seed,
         }
 
+    def _model_parts(self) -> dict[str, Any]:
+        settings = self.settings
+        model = {"name": settings.model, "revision": self.revisions["model"]}
+        if self.identity is not None:
+            estimator = {"class": self.identity.class_path, "packages": self.identity.packages}
+            fitted = {
+                "parameters": self.identity.parameters,
+                **settings.training.model_dump(exclude_none=True),
+            }
+            return {"model": model | estimator | fitted}
+        training = settings.training.model_dump()
+        if (training["micro_batch_size"] or 0) >= training["batch_size"]:
+            training["micro_batch_size"] = None
+        return {"model": model | {"hyperparameters": settings.hyperparameters}, "training": training}
 
-def current_revisions(model: str) -> Revisions:
+
+def identity_of(settings: CellSettings) -> Identity | None:
+    """Return the identity of a cell's estimator, None of a network."""
+    if not settings.is_estimator:
+        return None
+    return estimators.identity(settings.model, settings.hyperparameters)
+
+
+def current_revisions(model: str, identity: Identity | None = None) -> Revisions:
     """Return the revisions of the code that computes a cell's result."""
-    return {"model": models.revision(model), "trainer": TRAINER_REVISION}
+    revision = models.revision(model)
+    if identity is None:
+        return {"model": revision, "trainer": TRAINER_REVISION}
+    packages = ", ".join(f"{name} {version}" for name, version in identity.packages.items())
+    return {"model": revision, "trainer": ESTIMATORS_REVISION, "packages": packages}
 
 
 def cell_name(settings: CellSettings) -> CellName:

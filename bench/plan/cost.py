@@ -65,7 +65,7 @@ def same_but_seed(planned: PlannedCell) -> str:
 
 
 def _same_but_seed(settings: Mapping[str, object], fingerprint: str | None) -> str:
-    ignored = ("seed", "origins", "preset")
+    ignored = ("seed", "origins", "preset", "candidate", "tuned")
     kept = {name: value for name, value in settings.items() if name not in ignored}
     return json.dumps({**kept, "fingerprint": fingerprint}, sort_keys=True)
 
@@ -89,7 +89,7 @@ def costs_from_records(records: Sequence[Record], place: Place) -> dict[str, Cos
     """
     alike: dict[str, list[Record]] = defaultdict(list)
     for record in records:
-        whole = record.micro_batch_size_used == record.settings["training"]["micro_batch_size"]
+        whole = record.micro_batch_size_used == record.settings["training"].get("micro_batch_size")
         if record.is_done and whole and place_of(record) == place:
             alike[_same_but_seed(record.settings, record.data.fingerprint)].append(record)
     return {name: _cost_of(members) for name, members in alike.items()}
@@ -110,7 +110,7 @@ def _cost_of(records: Sequence[Record]) -> Cost:
 def cost_from_trial(planned: PlannedCell, trial: Trial) -> Cost:
     """Return the cost of a cell with prepared data, from a trial of a cell that differs by its seed only."""
     assert planned.cell is not None, "the cell's data is not prepared"
-    training, data = planned.settings.training, planned.cell.data.description
+    training, data = planned.settings.protocol, planned.cell.data.description
     n_val, n_test = data.parts["validation"].n_windows, data.parts["test"].n_windows
     train_s, eval_s = min(trial.train_window_s), min(trial.eval_window_s)
     per_epoch = data.n_train_windows_used * train_s + n_val * eval_s + trial.checkpoint_s

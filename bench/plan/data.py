@@ -47,6 +47,8 @@ def cell_data(settings: CellSettings, manifest: Manifest) -> CellData:
         parts=parts,
         n_train_windows_used=min(n_train, settings.training.max_train_windows or n_train),
         n_skipped_records=manifest.provenance.n_skipped,
+        share=manifest.provenance.share,
+        remark=manifest.provenance.remark,
     )
     return CellData(split=split, description=description)
 

@@ -1,16 +1,19 @@
 """The cells that the last run of a results folder asked for, kept beside them for ``bench status``."""
 
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
+from bench.datasets.formats.source_files import read_regular
 from bench.errors import RecordError
 from bench.files import atomic_file
 from bench.plan.cell import cell_name
 from bench.plan.grid import PlannedCell
-from bench.results.record import CellName
+from bench.results.json_record import first_fault, parse_json, reason_of
+from bench.results.record import CellName, Sha256
 
 FILE = "planned.json"
 
@@ -21,7 +24,10 @@ class PlannedName(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     cell: CellName
-    key: str
+    key: Sha256
+
+
+_NAMES = TypeAdapter(list[PlannedName])
 
 
 def write_planned(out: Path, cells: Sequence[PlannedCell], *, beside: Sequence[PlannedName] = ()) -> None:
@@ -57,9 +63,10 @@ def read_planned(out: Path) -> list[PlannedName]:
         The file is damaged.
     """
     path = out / FILE
-    if not path.exists():
+    if not os.path.lexists(path):
         return []
     try:
-        return [PlannedName.model_validate(name) for name in json.loads(path.read_text(encoding="utf-8"))]
-    except (ValueError, ValidationError) as error:
-        raise RecordError(f"{path}: damaged ({error}); remove it, the next run writes it anew") from error
+        return _NAMES.validate_python(parse_json(read_regular(path)))
+    except (OSError, ValueError) as error:
+        reason = first_fault(error) if isinstance(error, ValidationError) else reason_of(error)
+        raise RecordError(f"{path}: damaged ({reason}); remove it, the next run writes it anew") from error

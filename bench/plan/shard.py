@@ -16,12 +16,18 @@ class Shard:
     count: int
 
     def of(self, cells: Sequence[PlannedCell]) -> list[PlannedCell]:
-        """Return every ``count``-th cell, in the plan's order.
+        """Return the cells of every ``count``-th unit, in the plan's order.
 
-        Cells are counted in the order of a hash of their names, so that no part gets all cells of a slow model.
+        A unit is a cell or, where configurations are tried, all cells of a model on a dataset, since they depend on
+        each other. Units are counted in the order of a hash of their names, so that no part gets all cells of a slow
+        model.
         """
-        shuffled = sorted(range(len(cells)), key=lambda position: _hash(cells[position]))
-        return [cells[position] for position in sorted(shuffled[self.index - 1 :: self.count])]
+        units: dict[str, list[int]] = {}
+        for position, cell in enumerate(cells):
+            units.setdefault(_unit(cell), []).append(position)
+        shuffled = sorted(units, key=lambda name: hashlib.sha256(name.encode()).hexdigest())
+        chosen = [position for name in shuffled[self.index - 1 :: self.count] for position in units[name]]
+        return [cells[position] for position in sorted(chosen)]
 
 
 def parse_shard(text: str) -> Shard:
@@ -38,7 +44,8 @@ def parse_shard(text: str) -> Shard:
     return Shard(int(index), int(count))
 
 
-def _hash(cell: PlannedCell) -> str:
+def _unit(cell: PlannedCell) -> str:
     settings = cell.settings
-    name = f"{settings.model} {settings.dataset} {settings.seed} {settings.recipe}"
-    return hashlib.sha256(name.encode()).hexdigest()
+    depends = settings.candidate is not None or settings.tuned is not None
+    seed = "any" if depends else settings.seed
+    return f"{settings.model} {settings.dataset} {seed} {settings.recipe}"

@@ -16,6 +16,8 @@ from bench.results.record import Record
 from bench.results.store import CellFolder
 
 LOG_LINES, LOG_COLUMNS = 15, 240
+# A log may be of any size; its last lines are within this.
+_LOG_BYTES = 2**18
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,9 @@ def log_tail(out: Path, record: Record) -> str:
     path = CellFolder.of(out, record.cell, record.key).log
     if not path.is_file():
         return ""
-    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - _LOG_BYTES))
+        lines = file.read(_LOG_BYTES).decode(errors="replace").splitlines()
     return "\n".join(line[:LOG_COLUMNS] for line in lines[-LOG_LINES:])
 
 

@@ -83,6 +83,8 @@ def _text(value: Any) -> str:
 
 def _spec(record: Record) -> str:
     """Return the model's name on a command line; a user's own model, whose revision is a hash, by file and class."""
+    if record.model_spec is not None:
+        return record.model_spec
     file, dot, class_name = record.cell.model.rpartition(".")
     is_own = bool(dot) and isinstance(record.revisions["model"], str)
     return f"./{file}.py:{class_name}" if is_own else record.cell.model

@@ -10,6 +10,7 @@ from bench.report.sections.ablation import ablation_section
 from bench.report.sections.analyses import analysis_sections
 from bench.report.sections.certainty import certainty_section
 from bench.report.sections.dataset import dataset_section
+from bench.report.sections.field import field_section
 from bench.report.sections.other import other_section
 from bench.report.sections.paper import claims_section, reproduction_section, setup_section
 from bench.report.sections.results import results_section
@@ -55,7 +56,7 @@ def read_contents(out: Path, tell: Callable[[Section], None] = lambda _: None) -
     Raises
     ------
     RecordError
-        There is no record, or a record has a newer schema.
+        There is no record, or the folder of cells is none.
     """
     records, unreadable = read_all(out)
     if not records:
@@ -94,6 +95,7 @@ def read_contents(out: Path, tell: Callable[[Section], None] = lambda _: None) -
     analysed = analysis_sections(out, records)
     add(*analysed.sections)
     damaged.extend(analysed.damaged)
+    add(field_section(suites))
     add(claims_section(out, suites))
     shown = tuple(section for section in sections if section.intro)
     return Contents(

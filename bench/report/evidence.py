@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bench.datasets.provenance import share_text
 from bench.paper import published
 from bench.paper.names import PAPER_SEEDS, ablation_variants, short_name
 from bench.results.record import Environment, Record
@@ -45,12 +46,14 @@ def facts(
 def _data(studies: Sequence[Study]) -> list[Fact]:
     kinds = {
         "whole": "Real data, whole",
+        "converted": "Real data, converted",
         "excerpt": "EXCERPT of real data",
         "own": "A user's OWN data",
         "simulated": "SIMULATED data",
     }
     meaning = {
         "whole": "",
+        "converted": ": not the publisher's own files",
         "excerpt": ": scores are not comparable with published ones",
         "own": ": nothing is published to compare the scores with",
         "simulated": ": scores mean nothing",
@@ -58,7 +61,9 @@ def _data(studies: Sequence[Study]) -> list[Fact]:
     lines = []
     for kind, label in kinds.items():
         names = dict.fromkeys(
-            short_name(study.dataset) for study in studies if study.record.data.kind == kind
+            f"{short_name(study.dataset)}{share_text(study.record.data.share)}"
+            for study in studies
+            if study.record.data.kind == kind
         )
         if names:
             lines.append(Fact(label, ", ".join(names) + meaning[kind], is_warning=kind != "whole"))

@@ -92,7 +92,7 @@ def _data(records: Sequence[Record]) -> list[Answer]:
             Answer(
                 f"{short_name(dataset)}: {data.title}",
                 (
-                    f"{kinds.SENTENCES[data.kind]}, version {data.version}, fingerprint of the windows {fingerprint}",
+                    f"{kinds.sentence(data)}, version {data.version}, fingerprint of the windows {fingerprint}",
                     f"split {origin}, by subject: {parts}",
                     f"normalisation {data.normalisation}; classes {', '.join(data.class_names)}",
                     f"damaged source records skipped: {data.n_skipped_records}",

@@ -1,7 +1,6 @@
 """The report of a results folder as files: tables in five formats, figures in three, one page, one checklist."""
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
@@ -16,12 +15,12 @@ from bench.render.figure import Figure
 from bench.render.labels import LabelsDoNotFitError
 from bench.render.latex import document, pages
 from bench.render.table import Table
+from bench.report.analysis_records import CONTRADICTIONS, contradiction
 from bench.report.contents import Contents, read_contents
+from bench.report.listed_files import replace_listed
 from bench.report.page import page
 from bench.report.reproducibility import to_markdown
 from bench.report.section import Section
-
-MANIFEST = "files.json"
 
 _MOST_DRAWING = 8
 """Number of processes that draw figures; each takes about 100 MB."""
@@ -56,7 +55,7 @@ def render(out: Path, report: Path) -> Report:
     Raises
     ------
     RecordError
-        There is no record, or a record has a newer schema.
+        There is no record, or the folder of cells is none.
     """
     for folder in (report, report / "tables", report / "figures"):
         remove_abandoned(folder)
@@ -68,7 +67,7 @@ def render(out: Path, report: Path) -> Report:
     shown = {table.name: table for section in contents.sections for table in section.tables}
     return Report(
         tables=tuple(shown[name] for name in contents.main if name in shown),
-        files=(*files, _replace_manifest(report, files)),
+        files=(*files, replace_listed(report, files)),
         damaged=contents.damaged,
         page=report / "index.html",
     )
@@ -113,8 +112,9 @@ def _write_tables(contents: Contents, folder: Path) -> list[Path]:
 
 
 def _take_figures(contents: Contents, drawn: Mapping[str, Future[list[Path]]], files: list[Path]) -> Contents:
-    """Wait for the figures and add their files; a figure without room for its labels is left out and reported."""
-    sections, failed = [], []
+    """Wait for the figures and add their files; one that cannot be drawn is left out and reported."""
+    sections: list[Section] = []
+    failed: list[BenchError] = []
     for section in contents.sections:
         figures: list[Figure] = []
         for figure in section.figures:
@@ -122,30 +122,10 @@ def _take_figures(contents: Contents, drawn: Mapping[str, Future[list[Path]]], f
                 files.extend(drawn[figure.name].result())
             except LabelsDoNotFitError as error:
                 failed.append(error)
+            except CONTRADICTIONS as error:
+                remedy = "remove the records that it shows, one by one, and report again"
+                failed.append(contradiction(f"figure {figure.name}", error, remedy))
             else:
                 figures.append(figure)
         sections.append(replace(section, figures=tuple(figures)))
     return replace(contents, sections=tuple(sections), damaged=(*contents.damaged, *failed))
-
-
-def _replace_manifest(report: Path, files: Iterable[Path]) -> Path:
-    """Remove files of the last report that this report lacks, and write the list of its own files.
-
-    Only listed files are ever removed, so files that no report has written stay.
-    """
-    path = report / MANIFEST
-    names = sorted(file.relative_to(report).as_posix() for file in files)
-    for name in set(_listed(path)) - set(names):
-        old = report / name
-        if old.resolve().is_relative_to(report.resolve()):
-            old.unlink(missing_ok=True)
-    return write_text(path, json.dumps({"files": names}, indent=1) + "\n")
-
-
-def _listed(manifest: Path) -> Sequence[str]:
-    """Return the files that a manifest lists; none if it is absent or unreadable."""
-    try:
-        listed = json.loads(manifest.read_text(encoding="utf-8"))["files"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return ()
-    return [name for name in listed if isinstance(name, str)] if isinstance(listed, list) else ()

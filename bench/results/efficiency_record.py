@@ -3,10 +3,11 @@
 import hashlib
 import json
 import re
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
+from bench.results.field_types import Count, Line, Name, Size
 from bench.results.frozen_model import FrozenModel
 from bench.results.record import Environment, Parameters, Sha256
 
@@ -17,18 +18,18 @@ Mode = Literal["inference", "training"]
 class TaskShape(FrozenModel):
     """The windows: those of a dataset, filled with random numbers."""
 
-    dataset: str
-    n_times: int
-    n_channels: int
-    n_classes: int
+    dataset: Name
+    n_times: Size
+    n_channels: Size
+    n_classes: Size
 
 
 class Operations(FrozenModel):
     """Floating-point operations of one window's forward pass, by kind."""
 
-    products: int
-    transforms: int
-    scans: int
+    products: Count
+    transforms: Count
+    scans: Count
 
     @property
     def total(self) -> int:
@@ -46,9 +47,9 @@ class TimedWorkload(FrozenModel):
     """
 
     mode: Mode
-    batch_asked: int
-    batch: int | None
-    rounds: tuple[tuple[float, ...], ...] = ()
+    batch_asked: Size
+    batch: Size | None
+    rounds: tuple[tuple[Annotated[float, Field(gt=0)], ...], ...] = ()
     stop: str = ""
     memory_bytes: int | None = None
     message: str = ""
@@ -64,10 +65,10 @@ class EfficiencyRecord(FrozenModel):
 
     schema_version: Literal[1] = Field(alias="schema")
     key: Sha256
-    session: str
-    model: str
+    session: Line
+    model: Name
     width: Width
-    preset: str
+    preset: Line
     task: TaskShape
     hyperparameters: dict[str, Any]
     revision: int | str

@@ -6,21 +6,37 @@ same results give the same bytes. `manifest.json` comes first and maps each name
 
 import hashlib
 import json
+import re
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from typing import Literal
+
+from pydantic import Field
 
 from bench import __version__
+from bench.datasets.contract import as_one_line
+from bench.datasets.fetch.archive import inside
+from bench.datasets.formats.source_files import MOST_TEXT_BYTES
 from bench.errors import RecordError
 from bench.files import atomic_file, sha256_of
-from bench.results.record import Record
-from bench.results.store import LOG, PREDICTIONS, RECORD, CellFolder, read_all
+from bench.results.field_types import Count, Line, Size
+from bench.results.frozen_model import FrozenModel
+from bench.results.json_record import json_record_of
+from bench.results.pack_archive import AGAIN, PackArchive, new_entry, opened
+from bench.results.predictions import largest_of
+from bench.results.record import SCHEMA, Record, Sha256
+from bench.results.split_file import FOLDER as SPLITS
+from bench.results.store import LOG, PREDICTIONS, RECORD, TUNING, CellFolder, read_all, require_place
 
 MANIFEST = "manifest.json"
 MANIFEST_SCHEMA = 1
 
-_DATE = (1980, 1, 1, 0, 0, 0)
+_CELLS = re.compile(
+    rf"cells/[^/]+/[^/]+/[^/]+/({re.escape(RECORD)}|{re.escape(PREDICTIONS)}|{re.escape(LOG)})"
+)
+_OTHERS = re.compile(rf"(efficiency|analyses|report|{SPLITS}|{TUNING})/.+")
 _LEFT_BEHIND = {".safetensors", ".pt", ".tmp"}
 
 
@@ -32,6 +48,22 @@ class Pack:
     n_cells: int
     n_files: int
     sha256: str
+
+
+class PackedFile(FrozenModel):
+    """Size and hash of one file of an archive."""
+
+    n_bytes: Count = Field(alias="bytes")
+    sha256: Sha256
+
+
+class Manifest(FrozenModel):
+    """What an archive says of itself: its number of cells, and every file by its name in the archive."""
+
+    schema_version: Literal[1] = Field(alias="schema")
+    program: Line
+    n_cells: Size
+    files: dict[str, PackedFile] = Field(min_length=1)
 
 
 def pack(out: Path, report: Path, archive: Path) -> Pack:
@@ -73,32 +105,90 @@ def pack(out: Path, report: Path, archive: Path) -> Pack:
 
 
 def verify_pack(archive: Path) -> int:
-    """Check every file of an archive against its manifest; return the number of files.
+    """Check every byte of an archive against its manifest and its records; return the number of files.
+
+    What the records say of themselves is checked by `bench.plan.vouching`.
 
     Raises
     ------
     RecordError
-        The archive cannot be read, or a file is missing, added or changed.
+        The archive cannot be read; a file is missing, added or changed; a count is wrong; a record is damaged or
+        names other predictions; or there are bytes that belong to no file.
     """
-    try:
-        with zipfile.ZipFile(archive) as source:
-            expected = {
-                name: entry["sha256"] for name, entry in json.loads(source.read(MANIFEST))["files"].items()
-            }
-            found = {name: source.read(name) for name in source.namelist() if name != MANIFEST}
-    except (OSError, KeyError, ValueError, TypeError, AttributeError, zipfile.BadZipFile) as error:
-        raise RecordError(f"{archive}: not readable as a pack ({error}); pack the results again") from error
-    for name in sorted(expected.keys() ^ found.keys()):
-        state = "is missing" if name in expected else "is not in the manifest"
-        raise RecordError(f"{archive}: {name} {state}; pack the results again")
-    for name, content in found.items():
-        digest = hashlib.sha256(content).hexdigest()
-        if digest != expected[name]:
+    with opened(archive) as packed:
+        manifest = _manifest(archive, packed)
+        for name in sorted(manifest.files.keys() ^ (packed.entries.keys() - {MANIFEST})):
+            state = "is missing" if name in manifest.files else "is not in the manifest"
+            raise RecordError(f"{archive}: {as_one_line(name)} {state}; {AGAIN}")
+        for name, expected in manifest.files.items():
+            _require_hash(archive, name, expected, packed)
+        _require_cells(archive, manifest, packed)
+        packed.require_as_written()
+    return len(manifest.files)
+
+
+def _manifest(archive: Path, packed: PackArchive) -> Manifest:
+    where = f"{archive}: not readable as a pack ({MANIFEST}"
+    manifest = json_record_of(
+        packed.read(MANIFEST, MOST_TEXT_BYTES), where, Manifest, schema=MANIFEST_SCHEMA, remedy=f"{AGAIN})"
+    )
+    for name in manifest.files:
+        if inside(name) is None or not (_CELLS.fullmatch(name) or _OTHERS.fullmatch(name)):
+            raise RecordError(f"{archive}: {as_one_line(name)} is no file of a pack; {AGAIN}")
+    return manifest
+
+
+def _require_hash(archive: Path, name: str, expected: PackedFile, packed: PackArchive) -> None:
+    digest, n_bytes = hashlib.sha256(), 0
+    for chunk in packed.chunks(name):
+        digest.update(chunk)
+        n_bytes += len(chunk)
+        # A whole file is told by its hash; a huge one is not read on.
+        if n_bytes > expected.n_bytes + len(chunk):
+            break
+    if digest.hexdigest() == expected.sha256 and n_bytes == expected.n_bytes:
+        return
+    found = f"SHA-256 {digest.hexdigest()[:12]}..." if n_bytes == packed.entries[name].file_size else "more"
+    raise RecordError(
+        f"{archive}: {name} has {found}, the manifest says {expected.n_bytes} bytes of SHA-256 "
+        f"{expected.sha256[:12]}...; {AGAIN}"
+    )
+
+
+def _require_cells(archive: Path, manifest: Manifest, packed: PackArchive) -> None:
+    """Refuse a wrong number of cells, and a record that is damaged, misplaced or names other predictions."""
+    names = [name for name in manifest.files if _CELLS.fullmatch(name) and name.endswith(f"/{RECORD}")]
+    if len(names) != manifest.n_cells:
+        raise RecordError(
+            f"{archive}: {len(names)} records, the manifest counts {manifest.n_cells} cells; {AGAIN}"
+        )
+    for name in names:
+        where, content = f"{archive}: {name}", packed.read(name, MOST_TEXT_BYTES)
+        record = json_record_of(content, where, Record, schema=SCHEMA, remedy=AGAIN)
+        require_place(record, Path(name))
+        there = manifest.files.get(str(PurePosixPath(name).with_name(PREDICTIONS)))
+        if record.files.get(PREDICTIONS) != (there and there.sha256):
+            raise RecordError(f"{where}: names other predictions than those beside it; {AGAIN}")
+        if there and there.n_bytes > largest_of(record.data):
             raise RecordError(
-                f"{archive}: {name} has SHA-256 {digest[:12]}..., the manifest {expected[name][:12]}...; "
-                "pack the results again"
+                f"{where}: its predictions have {there.n_bytes} bytes, at most {largest_of(record.data)} are "
+                f"expected; {AGAIN}"
             )
-    return len(found)
+
+
+def cell_files(archive: Path) -> Iterator[tuple[str, Iterator[bytes]]]:
+    """Yield the name of each record, file of predictions and split in a verified archive, with its content.
+
+    Raises
+    ------
+    RecordError
+        The archive cannot be read.
+    """
+    with opened(archive) as packed:
+        for name in packed.entries:
+            is_split = name.startswith(f"{SPLITS}/")
+            if is_split or (_CELLS.fullmatch(name) and not name.endswith(f"/{LOG}")):
+                yield name, packed.chunks(name)
 
 
 def _files(out: Path, report: Path, records: list[Record], archive: Path) -> Iterator[tuple[str, Path]]:
@@ -110,7 +200,10 @@ def _files(out: Path, report: Path, records: list[Record], archive: Path) -> Ite
             path = folder.path / name
             if path.is_file():
                 yield path.relative_to(out).as_posix(), path
+    for path in sorted((out / TUNING).glob(f"cells/*/*/*/{RECORD}")):
+        yield path.relative_to(out).as_posix(), path
     for root, prefix in (
+        (out / SPLITS, SPLITS),
         (out / "efficiency", "efficiency"),
         (out / "analyses", "analyses"),
         (report, "report"),
@@ -134,7 +227,4 @@ def _require_predictions(folder: CellFolder, record: Record) -> None:
 
 
 def _add(target: zipfile.ZipFile, name: str, content: bytes) -> None:
-    entry = zipfile.ZipInfo(name, date_time=_DATE)
-    entry.compress_type = zipfile.ZIP_DEFLATED
-    entry.external_attr = 0o644 << 16
-    target.writestr(entry, content)
+    target.writestr(new_entry(name), content)

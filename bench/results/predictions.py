@@ -4,7 +4,7 @@
 (names) and window (position in the dataset), each (n_windows,). It is read without pickles.
 """
 
-import zipfile
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,14 +12,17 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.errors import RecordError
+from bench.datasets.formats.npy_file import read_npz
+from bench.errors import DataError, RecordError
 from bench.files import sha256_of
-from bench.results.record import Record
+from bench.results.record import DataDescription, Record
 from bench.results.store import CellFolder
 
 REMEDY = "remove the cell's record.json to have it trained again"
 
 _KINDS = {"logits": "f", "label": "iu", "subject": "U", "record": "U", "window": "iu"}
+# The widest number of numpy, a name as long as a file's can be in its four bytes a sign, and five headers.
+_NUMBER_BYTES, _NAME_BYTES, _HEADER_BYTES = 16, 4 * 255, 5 * 2**16
 
 
 @dataclass(frozen=True)
@@ -76,27 +79,43 @@ def load_predictions(out: Path, record: Record) -> Predictions:
         raise RecordError(
             f"{path}: SHA-256 is {found[:12]}..., the record has {expected[:12]}...; restore the file, or {REMEDY}"
         )
-    predictions = read_predictions(path)
-    _require(path, "logits", len(record.data.class_names), predictions.logits.shape[1], "classes")
-    _require(path, "logits", record.data.parts["test"].n_windows, len(predictions.logits), "windows")
+    predictions = read_predictions(path, largest_of(record.data))
+    _require_fit(path, record.data, predictions)
     return predictions
 
 
-def read_predictions(path: Path) -> Predictions:
+def largest_of(data: DataDescription) -> int:
+    """Return the most bytes that the arrays of predictions on a test part can have."""
+    a_window = _NUMBER_BYTES * (len(data.class_names) + 2) + 2 * _NAME_BYTES
+    return data.parts["test"].n_windows * a_window + _HEADER_BYTES
+
+
+def read_predictions(path: Path, most_bytes: float = math.inf) -> Predictions:
     """Read and check one file.
 
     Raises
     ------
     RecordError
-        The file is not readable without pickles, lacks an array, or its arrays do not fit each other.
+        The file is not readable without pickles, lacks an array, its arrays do not fit each other, or have together
+        more than ``most_bytes``.
     """
     try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in _KINDS if name in archive}
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise RecordError(f"{path}: not readable as predictions ({error}); {REMEDY}") from error
+        arrays = read_npz(path, _KINDS, most_bytes)
+    except DataError as error:
+        raise RecordError(f"{path}: not readable as predictions ({error.__cause__}); {REMEDY}") from error
     _check(path, arrays)
     return Predictions(**arrays)
+
+
+def _require_fit(path: Path, data: DataDescription, predictions: Predictions) -> None:
+    """Refuse predictions of other classes, windows or numbers of subjects than the record counts in its test part."""
+    part, n_classes = data.parts["test"], len(data.class_names)
+    _require(path, "logits", n_classes, predictions.logits.shape[1], "classes")
+    _require(path, "logits", part.n_windows, len(predictions.logits), "windows")
+    _require(path, "subject", part.n_subjects, len(np.unique(predictions.subject)), "subjects")
+    counts = np.bincount(predictions.label.astype(np.int64), minlength=n_classes)
+    for name, expected, found in zip(data.class_names, part.windows_per_class, counts, strict=True):
+        _require(path, "label", expected, int(found), f"windows of class '{name}'")
 
 
 def _check(path: Path, arrays: dict[str, NDArray]) -> None:

@@ -1,5 +1,6 @@
 """The results folder: the files of a cell, and the only module that reads or writes records."""
 
+import os
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -11,6 +12,8 @@ from bench.results.json_record import NewerSchemaError, read_json_record, write_
 from bench.results.record import PREDICTIONS, SCHEMA, WEIGHTS, CellName, Record
 
 RECORD, LOG = "record.json", "log.txt"
+TUNING = "tuning"
+"""The folder, inside a results folder, of trainings that tried configurations; it is laid out like the other."""
 REMEDY = "remove the file to have the cell trained again"
 
 
@@ -69,9 +72,24 @@ def read_record(path: Path) -> Record:
     NewerSchemaError
         The record was written by a newer version of this package.
     RecordError
-        The file is not a record.
+        The file is not a record, or is the record of a cell of another place.
     """
-    return read_json_record(path, Record, schema=SCHEMA, remedy=REMEDY)
+    record = read_json_record(path, Record, schema=SCHEMA, remedy=REMEDY)
+    require_place(record, path)
+    return record
+
+
+def require_place(record: Record, path: Path) -> None:
+    """Refuse the record of a cell of another place than its file's.
+
+    Raises
+    ------
+    RecordError
+        Model, dataset, seed, recipe or key give another path.
+    """
+    place = CellFolder.of(Path(), record.cell, record.key).path
+    if path.absolute().parent.parts[-len(place.parts) :] != place.parts:
+        raise RecordError(f"{path}: is the record of {place}; put it there, or {REMEDY}")
 
 
 def is_complete(folder: CellFolder, record: Record) -> bool:
@@ -96,7 +114,7 @@ def find_record(out: Path, cell: CellName, key: str) -> Record | None:
         The record was written by a newer version of this package.
     """
     folder = CellFolder.of(out, cell, key)
-    if not folder.record.exists():
+    if not os.path.lexists(folder.record):
         return None
     try:
         record = read_record(folder.record)
@@ -113,7 +131,7 @@ def quarantine_damaged(out: Path, cell: CellName, key: str) -> list[Path]:
     The record is set aside with any file of its own whose hash differs, since it describes that file.
     """
     folder = CellFolder.of(out, cell, key)
-    if not folder.record.exists() or find_record(out, cell, key) is not None:
+    if not os.path.lexists(folder.record) or find_record(out, cell, key) is not None:
         return []
     try:
         names = read_record(folder.record).files
@@ -131,22 +149,56 @@ def set_aside(path: Path) -> Path:
 
 
 def read_all(out: Path) -> tuple[list[Record], list[RecordError]]:
-    """Return all readable records of a results folder, sorted by path, and an error for each unreadable one.
+    """Return all usable records of a results folder, sorted by path, and an error for each other one.
+
+    A record of a newer version is among the unreadable: it costs no other record.
 
     Raises
     ------
-    NewerSchemaError
-        A record was written by a newer version of this package.
+    RecordError
+        The folder of cells is none, or cannot be listed.
     """
     records, damaged = [], []
-    for path in sorted((out / "cells").glob(f"*/*/*/{RECORD}")):
+    for folder in cell_folders(out):
+        if not os.path.lexists(folder.record):
+            continue
         try:
-            records.append(read_record(path))
-        except NewerSchemaError:
-            raise
+            record = read_record(folder.record)
+            if record.validation is not None and out.name != TUNING:
+                raise RecordError(
+                    f"{folder.record}: has no test scores, as it tried a configuration; move it to {TUNING}/"
+                )
+            records.append(record)
         except RecordError as error:
             damaged.append(error)
     return records, damaged
+
+
+def cell_folders(out: Path) -> list[CellFolder]:
+    """Return the folders of all cells, with a record or without, sorted by path; files beside them are ignored.
+
+    Raises
+    ------
+    RecordError
+        The folder of cells is none, or one cannot be listed.
+    """
+    folders = [out / "cells"]
+    if not os.path.lexists(folders[0]):
+        return []
+    for _ in ("datasets", "models", "cells"):
+        folders = [path for folder in folders for path in _inside(folder) if path.is_dir()]
+    return [CellFolder(path) for path in sorted(folders)]
+
+
+def _inside(folder: Path) -> list[Path]:
+    try:
+        return list(folder.iterdir())
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise RecordError(
+            f"{folder}: cannot be listed ({reason}); a folder of cells belongs there: move away what is there, or "
+            "get the right to read it"
+        ) from error
 
 
 def require_writable(out: Path) -> None:
@@ -155,8 +207,9 @@ def require_writable(out: Path) -> None:
     Raises
     ------
     BenchError
-        The folder cannot be created or written.
+        The folder cannot be created or written, or its folder of cells is none.
     """
+    cell_folders(out)
     try:
         out.mkdir(parents=True, exist_ok=True)
         # The file has no name, so nothing is left of it if this process is killed.

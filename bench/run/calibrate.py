@@ -13,7 +13,7 @@ from bench.measure.exclusive import training
 from bench.plan.cost import Cost, Place, Trial, cost_from_trial, costs_from_records, same_but_seed
 from bench.plan.grid import PlannedCell, to_train
 from bench.processes import Child, stop, wait_for_news
-from bench.results.store import read_all
+from bench.results.store import TUNING, read_all
 from bench.run.job import Job, make_jobs
 from bench.run.resources import Resources, least_used, visible_gpus
 
@@ -67,10 +67,14 @@ def forecast(
         device_name=describe(jobs[0].device, 1, "float32", None).device_name,
         threads=resources.threads,
     )
-    records, _ = read_all(out)
+    records = [*read_all(out)[0], *read_all(out / TUNING)[0]]
     costs = {name: cost for name, cost in costs_from_records(records, place).items() if name in first}
     unknown = [(name, job) for name, job in zip(first, jobs, strict=True) if name not in costs]
     troubles, trials = dict[str, str](), dict[str, Trial]()
+    for name, job in unknown:
+        if job.cell.settings.is_estimator:
+            troubles[name] = "unknown until one such cell is done: an estimator has no steps to try"
+    unknown = [(name, job) for name, job in unknown if name not in troubles]
     for position, found in run_trials([job for _, job in unknown], resources.jobs, budget_s):
         name, job = unknown[position]
         if isinstance(found, Trial):

@@ -38,6 +38,7 @@ class _Count:
         self.n_done += 1
         ended = event.ended
         score = f"test F1 {100 * ended.test_f1:.2f}" if ended.test_f1 is not None else ""
+        score = f"validation F1 {100 * ended.val_f1:.2f}" if ended.val_f1 is not None else score
         result = "; ".join(filter(None, (score, ended.message)))
         left = f", {self.time_left()} left" if 0 < self.n_done < self.n_cells else ""
         return (
@@ -134,7 +135,9 @@ class LiveDisplay:
             self.bars.update(self.cells, completed=self.count.n_done, note=note)  # pyright: ignore[reportArgumentType]
 
     def _epochs(self, job: Job) -> int:
-        return job.cell.settings.training.epochs
+        """Return the epochs of a network; the fit of an estimator counts as a single step."""
+        settings = job.cell.settings
+        return 1 if settings.is_estimator else settings.protocol.epochs
 
     def _move(self, label: str, done: int, total: int, note: str) -> None:
         from rich.progress import TaskID

@@ -27,10 +27,10 @@ from bench.models import registry as models
 from bench.results.record import Epoch, Record
 from bench.results.store import find_record, quarantine_damaged
 from bench.run.cell_lock import locked, sweep
+from bench.run.cells.train_cell import run_cell
 from bench.run.computing import forbid_any_order, set_threads
 from bench.run.job import Job
 from bench.run.shared_norm import share_batch_norms
-from bench.run.train_cell import run_cell
 from bench.settings import Training
 from bench.train.fit import Fit
 from bench.train.part import Part

@@ -75,7 +75,7 @@ def evaluate_checkpoint(
     _refuse_unknown_modes(model, built.state_dict(), tensors)
     models.load_reference_weights(built, tensors)
     test = Parts.of(loaded, split).test
-    logits = predict(built, test, settings.training.batch_size, seed)
+    logits = predict(built, test, settings.protocol.batch_size, seed)
     return score(logits, test.part_labels, test.part_subjects, facts.class_names)
 
 

@@ -7,11 +7,13 @@ from filelock import Timeout
 
 from bench.errors import BenchError, RecordError
 from bench.measure.environment import describe
+from bench.models.catalogue import EstimatorEntry, ModelEntry
 from bench.results.record import SCHEMA, Environment, Failure, Outcome, Record, Timing
 from bench.results.store import CellFolder, write_record
 from bench.run.cell_lock import locked, sweep
 from bench.run.ended import Ended, ended_before
 from bench.run.job import Job
+from bench.settings import Training
 
 # Room for faulthandler's output, which ends with a long list of modules.
 TAIL_BYTES = 16384
@@ -20,6 +22,7 @@ TAIL_BYTES = 16384
 def identity_of(job: Job) -> dict[str, Any]:
     """Return the fields of a record that follow from its cell alone."""
     return {
+        **_of_estimator(job.model),
         "schema": SCHEMA,
         "key": job.cell.key,
         "cell": job.name,
@@ -29,9 +32,18 @@ def identity_of(job: Job) -> dict[str, Any]:
     }
 
 
+def _of_estimator(model: ModelEntry) -> dict[str, Any]:
+    """Return the fields of a record that are an estimator's alone; none of a network."""
+    if not isinstance(model, EstimatorEntry):
+        return {}
+    spec = f"{model.module}:{model.class_name}" if model.provider else None
+    return {"fitted_state": None, "model_spec": spec}
+
+
 def environment_of(job: Job, scan_backend: str | None, attention_backend: str | None = None) -> Environment:
     """Describe the environment of a job."""
-    precision = job.cell.settings.training.precision
+    training = job.cell.settings.training
+    precision = training.precision if isinstance(training, Training) else "float32"
     described = describe(job.device, job.threads, precision, scan_backend, attention_backend)
     return described.model_copy(
         update={"deterministic": described.deterministic or job.deterministic, "ranks": job.ranks}
@@ -44,7 +56,7 @@ def write_failure(job: Job, outcome: Outcome, failure: Failure, started: datetim
         **identity_of(job),
         outcome=outcome,
         error=failure,
-        micro_batch_size_used=job.training.micro_batch_size,
+        micro_batch_size_used=None if job.cell.settings.is_estimator else job.training.micro_batch_size,
         timing=Timing(
             started=started.isoformat(timespec="seconds"),
             total_s=(datetime.now(UTC) - started).total_seconds(),

@@ -11,6 +11,7 @@ from bench.models import registry as models
 from bench.models.catalogue import ModelEntry
 from bench.plan.cell import Cell, cell_name
 from bench.plan.grid import PlannedCell
+from bench.plan.tuning import results_root
 from bench.results.record import CellName, Record
 from bench.results.store import CellFolder
 from bench.run.resources import Resources
@@ -54,14 +55,16 @@ class Job:
 
     @property
     def training(self) -> Training:
-        """The recipe, with smaller forward passes after a lack of memory."""
-        training = self.cell.settings.training
+        """The recipe of a network, with smaller forward passes after a lack of memory."""
+        training = self.cell.settings.protocol
         size = self.micro_batch_size or training.micro_batch_size
         return training.model_copy(update={"micro_batch_size": size})
 
     def smaller(self) -> "Job | None":
         """Return the job with half the windows per forward pass; None if that was tried already or is impossible."""
-        training = self.cell.settings.training
+        if self.cell.settings.is_estimator:
+            return None
+        training = self.cell.settings.protocol
         n_windows = min(training.batch_size, self.cell.data.description.n_train_windows_used)
         size = min(training.micro_batch_size or n_windows, n_windows)
         if self.micro_batch_size is not None or size == 1:
@@ -91,7 +94,7 @@ def make_jobs(
             dataset=datasets.entry(planned.settings.dataset),
             # Absolute, since a worker may have another current folder.
             data=data.resolve(),
-            out=out.resolve(),
+            out=results_root(out.resolve(), planned.settings),
             device=device,
             threads=resources.threads,
             seen=identity(planned.record),

@@ -7,7 +7,7 @@ from bench.files import remove_abandoned
 from bench.plan.cell import cell_name
 from bench.plan.grid import PlannedCell
 from bench.plan.planned import PlannedName, read_planned
-from bench.results.store import CellFolder
+from bench.results.store import CellFolder, write_record
 from bench.results.twins import take_over
 from bench.run.cell_lock import is_locked, sweep
 from bench.run.ray_backend import SHARED_MARK
@@ -20,11 +20,20 @@ def sweep_old(out: Path) -> None:
 
 
 def take_over_twins(cells: Sequence[PlannedCell], out: Path) -> None:
-    """Give cells that another recipe has trained under the same key a record of their own."""
+    """Give cells that another recipe has trained under the same key a record of their own.
+
+    The record of a cell whose configuration won again among more of them is told so.
+    """
     for planned in cells:
         record, settings = planned.record, planned.settings
-        if planned.status == "done" and record is not None and record.cell.recipe != settings.recipe:
-            take_over(out, record, cell_name(settings), settings.model_dump(mode="json"))
+        if planned.status != "done" or record is None:
+            continue
+        told = settings.model_dump(mode="json")
+        if record.cell.recipe != settings.recipe:
+            take_over(out, record, cell_name(settings), told)
+        elif record.settings.get("tuned") != told["tuned"]:
+            folder = CellFolder.of(out, record.cell, record.key)
+            write_record(folder, record.model_copy(update={"settings": told}))
 
 
 def tidy_done(cells: Sequence[PlannedCell], out: Path) -> None:

@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 
 import numpy as np
+import torch
 from torch import nn
 
 from bench import datasets, models
-from bench.datasets.contract import Dataset, Split
+from bench.datasets.contract import Dataset, DatasetFacts, Split
 from bench.errors import DataError, ModelError
 from bench.models.source import path_of
 from bench.plan.cell import current_revisions
@@ -17,21 +18,33 @@ from bench.train.seeding import derived_seed
 
 
 @dataclass(frozen=True)
-class Parts:
-    """The three parts of a dataset, apart; training gets the first two only."""
+class FittingParts:
+    """The two parts of a dataset that training gets."""
 
     train: Part
     validation: Part
+
+    @classmethod
+    def of(cls, dataset: Dataset, split: Split) -> "FittingParts":
+        """Cut a dataset along a split, without its test part."""
+        return cls(_part(dataset, split.train), _part(dataset, split.validation))
+
+
+@dataclass(frozen=True)
+class Parts(FittingParts):
+    """The three parts of a dataset, apart."""
+
     test: Part
 
     @classmethod
     def of(cls, dataset: Dataset, split: Split) -> "Parts":
         """Cut a dataset along a split."""
+        fitting = FittingParts.of(dataset, split)
+        return cls(fitting.train, fitting.validation, _part(dataset, split.test))
 
-        def part(subjects: tuple[str, ...]) -> Part:
-            return Part(dataset.windows, dataset.labels, dataset.subject, dataset.indices(subjects))
 
-        return cls(part(split.train), part(split.validation), part(split.test))
+def _part(dataset: Dataset, subjects: tuple[str, ...]) -> Part:
+    return Part(dataset.windows, dataset.labels, dataset.subject, dataset.indices(subjects))
 
 
 def load_data(job: Job) -> Dataset:
@@ -59,7 +72,8 @@ def build_model(job: Job, dataset: Dataset) -> nn.Module:
     Raises
     ------
     ModelError
-        The file of a user's own model has changed since the cell was planned.
+        The file of a user's own model has changed since the cell was planned, or the model does not give a logit for
+        each class.
     """
     facts, settings = dataset.facts, job.cell.settings
     model = models.build(
@@ -75,7 +89,24 @@ def build_model(job: Job, dataset: Dataset) -> nn.Module:
             f"{settings.model}: {path_of(job.model)} has changed since the cell was planned; run the same command "
             "again: cells of changed code are other cells"
         )
+    if job.model.group == "own":
+        _require_logits(settings.model, model, facts)
     return model
+
+
+def _require_logits(name: str, model: nn.Module, facts: DatasetFacts) -> None:
+    """Refuse a user's model whose loss could be computed and whose classes would be others than the data's."""
+    # The package's own models have their battery; a forward pass would move the generators that they draw from.
+    was_training = model.training
+    with torch.no_grad(), torch.random.fork_rng(devices=[]):
+        logits = model.eval()(torch.zeros(2, facts.n_times, facts.n_channels))
+    model.train(was_training)
+    found, expected = tuple(getattr(logits, "shape", ())), (2, facts.n_classes)
+    if found != expected:
+        raise ModelError(
+            f"{name}: two windows give an output of shape {found}, expected logits {expected}, one for each class of "
+            f"{facts.name}; mend the model, see 'bench check-model'"
+        )
 
 
 def drawn_train(train: Part, settings: CellSettings) -> Part:

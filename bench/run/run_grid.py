@@ -14,14 +14,14 @@ from bench.datasets.cache.prepare import refuse_damage
 from bench.errors import UsageError
 from bench.plan.data import check_all
 from bench.plan.grid import PlannedCell, Request, plan, to_train
-from bench.plan.planned import write_planned
 from bench.results.store import require_writable
-from bench.run.backend import backend_for
+from bench.run.backend import Backend, backend_for
 from bench.run.display import Display, make_display
 from bench.run.job import make_jobs
-from bench.run.leftovers import planned_by_others, sweep_old, take_over_twins, tidy_done
+from bench.run.leftovers import sweep_old
 from bench.run.pool import Event, Finished
 from bench.run.resources import Resources
+from bench.run.stock import take_stock
 
 
 @dataclass(frozen=True)
@@ -38,14 +38,12 @@ class Summary:
     @property
     def n_bad(self) -> int:
         """Number of cells without scores."""
-        return sum(n for outcome, n in self.outcomes.items() if outcome not in ("ok", "already-done"))
+        return sum(n for outcome, n in self.outcomes.items() if _is_bad(outcome))
 
     def __str__(self) -> str:
         """Return the line that a run ends with."""
         trained, done = self.outcomes.get("ok", 0), self.outcomes.get("already-done", 0)
-        bad = ", ".join(
-            f"{n} {outcome}" for outcome, n in self.outcomes.items() if outcome not in ("ok", "already-done")
-        )
+        bad = ", ".join(f"{n} {outcome}" for outcome, n in self.outcomes.items() if _is_bad(outcome))
         return f"{trained} trained, {done} already done{', ' + bad if bad else ''}"
 
 
@@ -79,17 +77,53 @@ def execute(request: Request, data: Path, out: Path, resources: Resources) -> Su
     manifests, problems = check_all(request.datasets, data, skip_missing=resources.skip_missing)
     with _sigterm_interrupts(), backend_for(resources) as backend:
         prepared = _prepare(manifests, data, resources, problems)
-        cells = plan(request.only(list(prepared)), prepared, out)
-        write_planned(out, cells, beside=planned_by_others(out))
-        take_over_twins(cells, out)
-        tidy_done(cells, out)
-        if resources.shard is not None:
-            cells = resources.shard.of(cells)
-        chosen = to_train(cells, retry_failed=resources.retry_failed)
-        jobs = make_jobs(chosen, data, out, resources, backend.device)
+        run = _Run(request.only(list(prepared)), prepared, data, out, resources, backend)
+        ended = run.train_planned()
+        if run.is_waiting and not (resources.fail_fast and any(map(_is_bad, ended.values()))):
+            # With the configurations that were tried just now.
+            ended |= run.train_planned()
+    return Summary(run.counted(ended))
+
+
+@dataclass
+class _Run:
+    """A run of a grid on a backend; ``cells`` is the last plan, of which ``chosen`` were to be trained."""
+
+    request: Request
+    manifests: Mapping[str, Manifest]
+    data: Path
+    out: Path
+    resources: Resources
+    backend: Backend
+    cells: Sequence[PlannedCell] = ()
+    chosen: Sequence[PlannedCell] = ()
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether cells waited for configurations to be tried."""
+        return any(planned.status == "needs tuning" for planned in self.cells)
+
+    def train_planned(self) -> dict[str, str]:
+        """Plan, and train what can be trained now; return the outcomes by key."""
+        self.cells = plan(self.request, self.manifests, self.out)
+        take_stock(self.cells, self.out)
+        if self.resources.shard is not None:
+            self.cells = self.resources.shard.of(self.cells)
+        self.chosen = to_train(self.cells, retry_failed=self.resources.retry_failed)
+        jobs = make_jobs(self.chosen, self.data, self.out, self.resources, self.backend.device)
         with make_display(len(jobs)) as display:
-            outcomes = _train(backend.run(jobs), display, fail_fast=resources.fail_fast)
-    return Summary(Counter(_found(planned) for planned in cells if planned not in chosen) + outcomes)
+            return _train(self.backend.run(jobs), display, fail_fast=self.resources.fail_fast)
+
+    def counted(self, ended: Mapping[str, str]) -> Counter[str]:
+        """Return the number of cells by outcome; those that were not reached are left out."""
+        outcomes: Counter[str] = Counter()
+        for planned in self.cells:
+            key = "" if planned.cell is None else planned.cell.key
+            if key in ended:
+                outcomes[ended[key]] += 1
+            elif planned not in self.chosen:
+                outcomes[_found(planned)] += 1
+        return outcomes
 
 
 def prepare_all(
@@ -124,7 +158,8 @@ def prepare_all(
 
 
 def _found(cell: PlannedCell) -> str:
-    return "already-done" if cell.status == "done" else "failed before"
+    words = {"done": "already-done", "needs tuning": "without a configuration yet"}
+    return words.get(cell.status, "failed before")
 
 
 def _prepare(
@@ -142,17 +177,22 @@ def _prepare(
         )
 
 
-def _train(events: Generator[Event], display: Display, *, fail_fast: bool) -> Counter[str]:
-    outcomes: Counter[str] = Counter()
+def _train(events: Generator[Event], display: Display, *, fail_fast: bool) -> dict[str, str]:
+    """Train to the end, or to the first failure; return the outcome of each cell by its key."""
+    ended: dict[str, str] = {}
     with closing(events):
         for event in events:
             display.event(event)
             if isinstance(event, Finished):
-                outcomes[event.ended.outcome] += 1
-                if fail_fast and event.ended.outcome not in ("ok", "already-done"):
+                ended[event.job.cell.key] = event.ended.outcome
+                if fail_fast and _is_bad(event.ended.outcome):
                     display.say("stopped at the first failure (--fail-fast)")
                     break
-    return outcomes
+    return ended
+
+
+def _is_bad(outcome: str) -> bool:
+    return outcome not in ("ok", "already-done")
 
 
 @contextmanager

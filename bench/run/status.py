@@ -1,5 +1,6 @@
 """The state of every cell of a results folder, read from its files, also while a run writes them."""
 
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -7,16 +8,17 @@ from pathlib import Path
 from typing import Literal
 
 from bench.errors import RecordError
+from bench.files import is_plain_name
 from bench.plan.planned import read_planned
 from bench.results.record import CellName
-from bench.results.store import CellFolder, is_complete, read_record
+from bench.results.store import CellFolder, cell_folders, is_complete, read_record
 from bench.run.cell_lock import is_locked
 from bench.run.failure import last_lines
 
 State = Literal["done", "running", "failed", "to do"]
 STATES: tuple[State, ...] = ("done", "running", "failed", "to do")
 
-_FOLDER = re.compile(r"(?P<recipe>.+)-s(?P<seed>\d+)-[0-9a-f]{12}")
+_FOLDER = re.compile(r"(?P<recipe>.+)-s(?P<seed>[0-9]{1,19})-[0-9a-f]{12}")
 
 
 @dataclass(frozen=True)
@@ -57,12 +59,13 @@ def cell_statuses(out: Path, *, hashed: bool = False) -> list[CellStatus]:
 
 
 def _folders(out: Path) -> Iterator[tuple[Path, CellName]]:
-    for path in sorted((out / "cells").glob("*/*/*")):
-        match = _FOLDER.fullmatch(path.name)
-        if match is not None:
-            dataset, model = path.parts[-3:-1]
+    """Yield the folders named as a cell's are; a record in any other is in the wrong place, and left alone."""
+    for folder in cell_folders(out):
+        match = _FOLDER.fullmatch(folder.path.name)
+        dataset, model = folder.path.parts[-3:-1]
+        if match is not None and all(map(is_plain_name, (dataset, model, match["recipe"]))):
             yield (
-                path,
+                folder.path,
                 CellName(model=model, dataset=dataset, seed=int(match["seed"]), recipe=match["recipe"]),
             )
 
@@ -70,7 +73,7 @@ def _folders(out: Path) -> Iterator[tuple[Path, CellName]]:
 def _status(folder: CellFolder, name: CellName, hashed: bool) -> CellStatus:
     if is_locked(folder):
         return CellStatus(name, folder, "running", "unfinished", _last_line(folder))
-    if not folder.record.exists():
+    if not os.path.lexists(folder.record):
         there = folder.path.is_dir()
         note = "goes on from its checkpoint" if folder.checkpoint.exists() else ""
         return CellStatus(name, folder, "to do", "unfinished" if there else "-", note)

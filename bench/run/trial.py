@@ -61,7 +61,7 @@ def measure(job: Job, started: float, budget_s: float) -> Trial:
     n_windows, train_window_s = steps.grow(budget_s)
     evaluated = _first(parts.test, EVALUATED)
     evaluate = _timed(
-        lambda: predict(model, evaluated, settings.training.batch_size, settings.seed), job.device
+        lambda: predict(model, evaluated, settings.protocol.batch_size, settings.seed), job.device
     )
     evaluate()
     eval_window_s = tuple(evaluate() / len(evaluated) for _ in range(2))
@@ -86,7 +86,7 @@ class _Steps:
     def __init__(self, job: Job, model: torch.nn.Module, train: Part, validation: Part) -> None:
         self.job, self.model, self.train = job, model, train
         self.validation = _first(validation, 1)
-        self.largest = min(job.cell.settings.training.batch_size, len(train))
+        self.largest = min(job.cell.settings.protocol.batch_size, len(train))
 
     def time_one(self, n_windows: int) -> float:
         """Return the seconds of an epoch that is one step of so many windows."""
@@ -113,7 +113,7 @@ class _Steps:
             return _timed(lambda: checkpoint.save(elsewhere, fit), self.job.device)()
 
     def _fit(self, n_windows: int) -> Fit:
-        training = self.job.cell.settings.training
+        training = self.job.cell.settings.protocol
         return Fit(
             self.model, _first(self.train, n_windows), self.validation, training, self.job.cell.settings.seed
         )

@@ -14,7 +14,7 @@ from multiprocessing.connection import Connection
 from filelock import Timeout
 
 from bench.machine import available_bytes
-from bench.results.record import Epoch, Failure, Outcome
+from bench.results.record import Epoch, Failure, Outcome, Record
 from bench.results.store import quarantine_damaged
 from bench.run.cell_lock import locked, sweep
 from bench.run.computing import forbid_any_order, set_threads
@@ -88,18 +88,33 @@ def _run_locked(job: Job, tell: Tell) -> Ended:
 
 def _run(job: Job, tell: Tell) -> Ended:
     """Run the cell; the only place where every exception becomes a record instead of going on."""
-    from bench.run.train_cell import run_cell
-
     started = datetime.now(UTC)
     try:
         _limit(job)
         if job.deterministic:
             forbid_any_order(job.device)
-        record, note = run_cell(job, tell)
+        record, note = _recorded(job, tell)
     except (Exception, SystemExit) as error:
         return _failed(job, error, started)
+    if record.validation is not None:
+        return Ended("ok", val_f1=record.validation.f1, message=note)
     assert record.metrics is not None
     return Ended("ok", test_f1=record.metrics.test.f1, message=note)
+
+
+def _recorded(job: Job, tell: Tell) -> tuple[Record, str]:
+    """Train the cell's network, try a configuration of it, or fit its estimator."""
+    if job.cell.settings.is_estimator:
+        from bench.run.cells.fit_cell import fit_cell
+
+        return fit_cell(job)
+    if job.cell.settings.candidate is not None:
+        from bench.run.cells.tune_cell import tune_cell
+
+        return tune_cell(job, tell)
+    from bench.run.cells.train_cell import run_cell
+
+    return run_cell(job, tell)
 
 
 def _limit(job: Job) -> None:

@@ -15,8 +15,9 @@ def checked(
 ) -> dict[str, Any]:
     """Return a model's hyperparameters in the types of its defaults, so that equal values are written alike.
 
-    A whole number becomes a float where the default is one. Of the package's models counts are at least 1 and floats
-    are rates in [0, 1); of a user's own model only the types are checked.
+    A whole number becomes a float where the default is one. Of the package's networks counts are at least 1 and floats
+    are rates in [0, 1); of estimators and of a user's own model only the types are checked. A user's own estimator
+    checks its values itself, since many take values of several types.
 
     Parameters
     ----------
@@ -34,7 +35,10 @@ def checked(
     UsageError
         A value is of another type than the default, or out of bounds.
     """
-    bounded = not models.entry(model).is_own
+    is_own, is_estimator = models.entry(model).is_own, models.is_estimator(model)
+    if is_own and is_estimator:
+        return {name: _as_written(value, defaults[name]) for name, value in values.items()}
+    bounded = not (is_own or is_estimator)
     found = {}
     for name, value in values.items():
         try:
@@ -67,6 +71,12 @@ def _fitted(value: Any, default: Any, *, bounded: bool) -> Any:
     _require(isinstance(value, type(default)), f"not {_article(default)}")
     _require(not (bounded and isinstance(value, int)) or value >= 1, "not at least 1")
     return value
+
+
+def _as_written(value: Any, default: Any) -> Any:
+    """Return a value as a float where the default is one and the value is a number, so that equal keys are equal."""
+    is_whole = isinstance(value, int) and not isinstance(value, bool)
+    return float(value) if is_whole and isinstance(default, float) else value
 
 
 def _fitted_list(value: Any, default: list[Any] | tuple[Any, ...], *, bounded: bool) -> Any:

@@ -14,8 +14,9 @@ from bench.attention import CHOICE as ATTENTION
 from bench.errors import UsageError, unknown_name
 from bench.models import registry as models
 from bench.scan.dispatch import CHOICE as SCAN
+from bench.settings.candidates import Candidate, candidates
 from bench.settings.hyperparameters import USER, blamed, checked
-from bench.settings.schema import DataSettings, Frozen, Overlay, Preset, Training
+from bench.settings.schema import PUBLISHED, DataSettings, Fitting, Frozen, Overlay, Preset, Training, Tuned
 from bench.settings.tables import hyperparameter_table, recipe
 
 # Ours: settings of a model that change how fast it runs and not what it computes; recorded, not in the key.
@@ -45,8 +46,11 @@ class AppliedPreset(Frozen):
 class CellSettings(Frozen):
     """All settings of one cell.
 
-    ``execution`` changes the model's speed but not its results: it is no part of the key. ``origins`` says
-    where each value comes from; ``changed`` names the values that differ because of the preset or the user.
+    ``training`` is a network's recipe, or the little that there is to say of an estimator's fit. ``execution`` changes
+    the model's speed but not its results: it is no part of the key. ``origins`` says where each value comes from;
+    ``changed`` names the values that differ because of the preset or the user. ``candidate`` is the number of the
+    configuration that is being tried, for a training whose test part is never loaded; ``tuned`` says how the
+    configuration of an ordinary cell was chosen.
     """
 
     model: str
@@ -54,12 +58,34 @@ class CellSettings(Frozen):
     seed: int
     recipe: str
     preset: AppliedPreset
-    training: Training
+    training: Training | Fitting
     hyperparameters: dict[str, Any]
     data: DataSettings
     execution: dict[str, Any]
     origins: dict[str, str]
     changed: tuple[str, ...]
+    candidate: int | None = None
+    tuned: Tuned | None = None
+
+    @property
+    def is_estimator(self) -> bool:
+        """Whether the cell's model is an estimator: without epochs, batches and weights."""
+        return isinstance(self.training, Fitting)
+
+    @property
+    def protocol(self) -> Training:
+        """The recipe of a network's training.
+
+        Raises
+        ------
+        UsageError
+            The model is an estimator.
+        """
+        if isinstance(self.training, Fitting):
+            raise UsageError(
+                f"{self.model} is an estimator, which has no epochs and no batches; name a network"
+            )
+        return self.training
 
 
 class _Layers:
@@ -81,11 +107,17 @@ class _Layers:
 class _CellLayers:
     """The four groups of one cell's settings: at first without preset and user, after `change` with them."""
 
-    def __init__(self, model: str, dataset: str, recipe_name: str) -> None:
+    def __init__(self, model: str, dataset: str, recipe_name: str, candidate: Candidate | None) -> None:
         self.model = model
-        self.training = _training_layers(model, dataset, recipe_name)
+        self.is_estimator = models.is_estimator(model)
+        self.training = (
+            _fitting_layers() if self.is_estimator else _training_layers(model, dataset, recipe_name)
+        )
         self.defaults = models.hyperparameters(model)
         self.hyper, self.execution = _model_layers(model, dataset, self.defaults)
+        if candidate is not None:
+            self.training.update(candidate.training, candidate.origin)
+            self.hyper.change(candidate.hyperparameters, candidate.origin)
         self.data = _Layers()
         self.data.update(DataSettings().model_dump(), "default")
 
@@ -96,18 +128,19 @@ class _CellLayers:
 
     def change(self, preset: AppliedPreset, assignments: Mapping[str, Any]) -> None:
         fixed, origin = models.entry(self.model).overrides, f"preset {preset.name}"
-        self.training.update(preset.training, origin)
+        (self.training.change if self.is_estimator else self.training.update)(preset.training, origin)
         self.hyper.change(preset.hyperparameters, origin, but=fixed)
         for group in (self.training, self.hyper, self.data, self.execution):
             group.change(assignments, USER, but=fixed)
 
-    def checked(self) -> tuple[Training, dict[str, Any], DataSettings]:
+    def checked(self) -> tuple[Training | Fitting, dict[str, Any], DataSettings]:
         """Return training, hyperparameters and data, each value in its own type."""
         for name, value in self.execution.values.items():
             EXECUTION[name].check_name(str(value))
         hyper = checked(self.model, self.defaults, self.hyper.values, self.hyper.origins)
+        kind = Fitting if self.is_estimator else Training
         try:
-            return Training(**self.training.values), hyper, DataSettings(**self.data.values)
+            return kind(**self.training.values), hyper, DataSettings(**self.data.values)
         except ValidationError as error:
             first = error.errors()[0]
             name = ".".join(map(str, first["loc"]))
@@ -128,7 +161,14 @@ class _CellLayers:
 
 
 def resolve(
-    model: str, dataset: str, seed: int, *, recipe_name: str, preset: Preset, assignments: Mapping[str, Any]
+    model: str,
+    dataset: str,
+    seed: int,
+    *,
+    recipe_name: str,
+    preset: Preset,
+    assignments: Mapping[str, Any],
+    candidate: Candidate | None = None,
 ) -> CellSettings:
     """Resolve the settings of one cell.
 
@@ -143,17 +183,19 @@ def resolve(
     assignments
         The user's ``--set`` values, parsed. A hyperparameter that only other models have, or that defines the
         variant, is ignored; `check_assignments` has refused values that change none of the requested models.
+    candidate
+        The configuration of a recipe with a search; its values come after the recipe's.
 
     Raises
     ------
     UsageError
         A value is out of bounds or of the wrong type, or would have no effect.
     """
-    layers = _CellLayers(model, dataset, recipe_name)
+    layers = _CellLayers(model, dataset, recipe_name, candidate)
     applied = AppliedPreset.of(preset, dataset)
     layers.change(applied, assignments)
     training, hyperparameters, data = layers.checked()
-    changed = layers.differing(_CellLayers(model, dataset, recipe_name))
+    changed = layers.differing(_CellLayers(model, dataset, recipe_name, candidate))
     hyperparameters |= _augmentations_off(layers, training)
     return CellSettings(
         model=model,
@@ -168,6 +210,28 @@ def resolve(
         origins=layers.origins,
         changed=changed,
     )
+
+
+def candidates_of(model: str, dataset: str, recipe_name: str, number: int) -> tuple[Candidate, ...]:
+    """Return the first configurations that a recipe with a search tries for a model; an estimator has its own only.
+
+    Raises
+    ------
+    UsageError
+        There are fewer.
+    """
+    search = recipe(recipe_name).search
+    if search is None:
+        raise UsageError(f"recipe '{recipe_name}' tries no configurations; use --recipe equal")
+    if models.is_estimator(model):
+        return (Candidate(1, "the estimator's own"),)
+    return candidates(model, _training_layers(model, dataset, PUBLISHED).values, search, number)
+
+
+def _fitting_layers() -> _Layers:
+    layers = _Layers()
+    layers.update(Fitting().model_dump(), "default")
+    return layers
 
 
 def _training_layers(model: str, dataset: str, recipe_name: str) -> _Layers:
@@ -200,10 +264,10 @@ def _model_layers(model: str, dataset: str, defaults: Mapping[str, Any]) -> tupl
     return hyper, execution
 
 
-def _augmentations_off(layers: _CellLayers, training: Training) -> dict[str, Any]:
+def _augmentations_off(layers: _CellLayers, training: Training | Fitting) -> dict[str, Any]:
     """Set augmentations to none if the recipe disables them, so that equal trainings share a key."""
     hyper = layers.hyper
-    if training.augmentation or "augmentations" not in hyper.values:
+    if isinstance(training, Fitting) or training.augmentation or "augmentations" not in hyper.values:
         return {}
     asked, off = hyper.values["augmentations"], ["none"]
     why = layers.training.origins["augmentation"]
@@ -250,7 +314,8 @@ def check_assignments(assignments: Mapping[str, Any], model_names: Sequence[str]
     UsageError
         A key is unknown (the nearest one is offered), or would change none of the models.
     """
-    shared = {*Training.model_fields, *DataSettings.model_fields}
+    with_epochs = not all(map(models.is_estimator, model_names))
+    shared = {*(Training if with_epochs else Fitting).model_fields, *DataSettings.model_fields}
     free, fixed = set(shared), set()
     for name in model_names:
         overrides = models.entry(name).overrides
@@ -261,6 +326,11 @@ def check_assignments(assignments: Mapping[str, Any], model_names: Sequence[str]
             raise UsageError(
                 f"--set {key}={value!r}: {', '.join(model_names)} would no longer be the variant of that name; "
                 "set it for medmamba"
+            )
+        if key not in free and key in Training.model_fields:
+            raise UsageError(
+                f"--set {key}={value!r}: {', '.join(model_names)} has no such setting: estimators are not trained in "
+                "epochs; leave it out, or add a network to --models"
             )
         if key not in free:
             raise unknown_name("setting", key, free | fixed)

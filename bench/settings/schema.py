@@ -53,6 +53,16 @@ class Training(Frozen):
     )
 
 
+class Fitting(Frozen):
+    """How an estimator is fitted: it has no epochs, so that no recipe changes it."""
+
+    max_train_windows: int | None = Field(
+        default=None,
+        ge=1,
+        description="fit on a seeded, class-stratified draw of at most this many windows",
+    )
+
+
 class DataSettings(Frozen):
     """The choice of a cell's windows."""
 
@@ -93,10 +103,36 @@ class Overlay(Frozen):
         return dict(self.__pydantic_extra__ or {})
 
 
+class Search(Frozen):
+    """The grid that a recipe draws configurations from, each tried with the same seed.
+
+    ``order_seed`` seeds the order of the draws, ``training_seed`` every training that tries one.
+    """
+
+    order_seed: int = Field(ge=0)
+    training_seed: int = Field(ge=0)
+    learning_rate: tuple[float, ...]
+    weight_decay: tuple[float, ...]
+    dropout: tuple[float, ...]
+
+
+class Tuned(Frozen):
+    """The configuration that a cell has: the best of those tried, by validation macro F1 (0 to 1).
+
+    ``val_f1`` is None where only one was given, so that there was nothing to choose.
+    """
+
+    chosen: int
+    tried: int
+    failed: int = 0
+    val_f1: float | None = None
+
+
 class Recipe(Frozen):
     """A training protocol, or (``follows``) the choice of another protocol for each model.
 
-    ``because`` gives the reason of a choice, which becomes part of the origins of the settings.
+    ``because`` gives the reason of a choice, which becomes part of the origins of the settings. With a ``search``, each
+    model is trained with the best of several configurations.
     """
 
     description: str
@@ -106,6 +142,7 @@ class Recipe(Frozen):
     because: dict[str, str] = {}
     dataset: dict[str, Overlay] = {}
     model: dict[str, Overlay] = {}
+    search: Search | None = None
 
 
 class EfficiencyRun(Frozen):
@@ -119,11 +156,15 @@ class EfficiencyRun(Frozen):
 
 
 class Preset(Frozen):
-    """A named bundle of settings for ``bench run --preset``; its name is that of its file."""
+    """A named bundle of settings for ``bench run --preset``; its name is that of its file.
+
+    ``configurations`` is how many a recipe with a search tries for each model.
+    """
 
     name: str = ""
     description: str
     recipe: str
+    configurations: int | None = Field(default=None, ge=1)
     seeds: tuple[int, ...]
     simulated: bool = False
     training: dict[str, Any] = {}

@@ -7,7 +7,7 @@ from pydantic.fields import FieldInfo
 
 from bench.models import registry as models
 from bench.settings.resolve import EXECUTION
-from bench.settings.schema import DataSettings, Training
+from bench.settings.schema import DataSettings, Fitting, Training
 
 _TYPES = {int: "whole number", float: "number", bool: "true or false", str: "text"}
 _BOUNDS = {"ge": ">=", "gt": ">", "le": "<=", "lt": "<"}
@@ -30,9 +30,10 @@ def settings_in_words(model: str | None = None) -> list[SettingInWords]:
     UsageError
         The model is not registered.
     """
+    training = Fitting if model is not None and models.is_estimator(model) else Training
     rows = [
         SettingInWords(name, _values(field), of, field.description or "")
-        for of, group in (("training", Training), ("data", DataSettings))
+        for of, group in (("training", training), ("data", DataSettings))
         for name, field in group.model_fields.items()
     ]
     if model is not None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from bench.results.record import Record
 from bench.stats.summary import DDOF
+from bench.studies.tried import n_tried
 
 # Hyperparameters of every model: changed by the user they are a condition of the whole comparison. Any other
 # changed hyperparameter makes another model, with a row of its own.
@@ -151,7 +152,12 @@ def _by_changes(records: Sequence[Record]) -> list[tuple[dict[str, Any], list[Re
         wanted = changes if any(_changes(record) for record in changed_so) else {}
         members = [record for record in records if record in changed_so or _fits(record, wanted)]
         groups.setdefault(tuple(map(id, members)), (wanted, members))
-    return list(groups.values())
+    return [group for ids, group in groups.items() if not _is_contained(ids, group[1], groups)]
+
+
+def _is_contained(ids: tuple[int, ...], members: Sequence[Record], groups: Iterable[tuple[int, ...]]) -> bool:
+    """Whether a group is of estimators alone and part of another: changed epochs change nothing for estimators."""
+    return all(record.is_estimator for record in members) and any(set(ids) < set(other) for other in groups)
 
 
 def _fits(record: Record, changes: Mapping[str, Any]) -> bool:
@@ -165,9 +171,18 @@ def _fits(record: Record, changes: Mapping[str, Any]) -> bool:
 
 
 def _current(records: Sequence[Record]) -> list[Record]:
-    """Return one record per model and seed: of the newest revision, then of the latest start."""
+    """Return one record per model and seed: of the newest revision, then of the latest start.
+
+    Of a model that was tuned again among more configurations only those records count: seeds of one row have one
+    configuration.
+    """
+    most: dict[str, int] = defaultdict(int)
+    for record in records:
+        most[label_of(record)] = max(most[label_of(record)], n_tried(record) or 0)
     newest: dict[tuple[str, int], Record] = {}
     for record in records:
+        if (n_tried(record) or 0) < most[label_of(record)]:
+            continue
         name = (label_of(record), record.cell.seed)
         if name not in newest or _age(record) > _age(newest[name]):
             newest[name] = record

@@ -10,6 +10,7 @@ from bench.studies import kinds
 from bench.studies.aggregate import Group
 from bench.studies.protocols import number_of_protocols, protocols_in_words, smaller_batches
 from bench.studies.suite import Study, Suite
+from bench.studies.tried import tuning_sentence
 
 
 def study_caption(study: Study, shown: Iterable[Group] | None = None) -> str:
@@ -96,7 +97,7 @@ def data(study: Study) -> str:
     description = study.record.data
     test = description.parts["test"]
     return (
-        f"Data: {kinds.SENTENCES[description.kind]} ({description.version}). Split: {description.split_origin}, "
+        f"Data: {kinds.sentence(description)} ({description.version}). Split: {description.split_origin}, "
         f"{plural(test.n_subjects, 'test subject')}, {plural(test.n_windows, 'test window')}."
     )
 
@@ -106,7 +107,7 @@ def datasets(studies: Sequence[Study]) -> str:
     same: dict[str, list[str]] = defaultdict(list)
     for study in studies:
         description, test = study.record.data, study.record.data.parts["test"]
-        description_text = f"{kinds.SHORT[description.kind]}, split {description.split_origin}"
+        description_text = f"{kinds.short(description)}, split {description.split_origin}"
         same[description_text].append(f"{short_name(study.dataset)} {test.n_subjects}")
     each = [
         f"{description_text}, test subjects: {', '.join(names)}" for description_text, names in same.items()
@@ -126,7 +127,9 @@ def conditions(studies: Sequence[Study]) -> str:
     else:
         each = [f"{', '.join(names)}: {changes or 'nothing'}" for changes, names in same.items()]
         changed = f", changed on {'; on '.join(each)}"
-    return f"Recipe: {recipe}{changed}. Device: {devices(record for s in studies for record in s.comparison.records)}."
+    records = [record for study in studies for record in study.comparison.records]
+    sentences = (f"Recipe: {recipe}{changed}.", tuning_sentence(records), f"Device: {devices(records)}.")
+    return " ".join(filter(None, sentences))
 
 
 def devices(records: Iterable[Record]) -> str:

@@ -4,9 +4,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from bench.models.catalogue import normalises_over_windows
 from bench.paper.names import in_paper_order, short_name
 from bench.results.record import Record
 from bench.studies.aggregate import Group
+from bench.studies.tried import n_tried
 
 # How a batch is split between forward passes is told apart, by `smaller_batches`.
 _EXECUTION = ("micro_batch_size",)
@@ -34,13 +36,14 @@ class Protocol:
 def protocols(studies: Mapping[str, Iterable[Group]]) -> list[Protocol]:
     """Return the protocols of models, in the order of the paper, from their records by dataset.
 
-    Models are of one protocol where all their training settings are equal on each dataset. Settings that were searched
-    count as equal when the same number of configurations was tried for each model.
+    Estimators have no epochs and so no protocol: they are left out. Models are of one protocol where all their training
+    settings are equal on each dataset; settings that were searched count as equal when the same number of configurations
+    was tried for each model.
     """
     by_model: dict[str, dict[str, Mapping[str, Any]]] = {}
     for dataset, groups in studies.items():
         for group in groups:
-            if group.records:
+            if _is_trained(group):
                 by_model.setdefault(group.model, {})[dataset] = _settings(group.records[0])
     alike: list[tuple[list[str], dict[str, Mapping[str, Any]]]] = []
     for model in in_paper_order(by_model):
@@ -65,7 +68,7 @@ def protocols_in_words(studies: Mapping[str, Sequence[Group]]) -> str:
         return f"Not one protocol: models of different ones are neither ranked nor marked best. {each}."
     if len(found[0].models) == 1:
         return f"Training: {found[0].words}."
-    unequal = _unequal([group for groups in studies.values() for group in groups if group.records])
+    unequal = _unequal([group for groups in studies.values() for group in groups if _is_trained(group)])
     return f"One protocol for all models: {found[0].words}. Not equal: {unequal}."
 
 
@@ -86,9 +89,6 @@ def smaller_batches(studies: Mapping[str, Iterable[Group]]) -> str:
     ]
     if not smaller:
         return ""
-    # Here, since a report of whole batches needs to know nothing of models.
-    from bench.models.catalogue import normalises_over_windows
-
     found = {
         f"{model} on {short_name(dataset)} over {record.micro_batch_size_used} instead of {_batch(record)}": None
         for model, dataset, record in smaller
@@ -101,6 +101,10 @@ def smaller_batches(studies: Mapping[str, Iterable[Group]]) -> str:
     )
 
 
+def _is_trained(group: Group) -> bool:
+    return bool(group.records) and not group.records[0].is_estimator
+
+
 def _batch(record: Record) -> int:
     """Return the windows of an optimiser's step, all of them where there are fewer than the recipe asks for."""
     return min(record.settings["training"]["batch_size"], record.data.n_train_windows_used)
@@ -109,10 +113,10 @@ def _batch(record: Record) -> int:
 def _settings(record: Record) -> dict[str, Any]:
     """Return what makes a protocol: the training settings, or the size of the search that chose some of them."""
     training = {name: value for name, value in record.settings["training"].items() if name not in _EXECUTION}
-    n_tried = record.settings.get("n_tried", 1)
-    if n_tried > 1:
+    tried = n_tried(record) or 1
+    if tried > 1:
         training = {name: value for name, value in training.items() if name not in _SEARCHED}
-    return training | {"n_tried": n_tried}
+    return training | {"n_tried": tried}
 
 
 def _in_words(settings: Sequence[Mapping[str, Any]]) -> str:

@@ -52,7 +52,7 @@ class Study:
     def label(self) -> str:
         """The dataset's short name with its classes, and the kind of data if it is not the whole dataset."""
         data = self.record.data
-        return f"{short_name(self.dataset)} ({len(data.class_names)} classes{kinds.SUFFIXES[data.kind]})"
+        return f"{short_name(self.dataset)} ({len(data.class_names)} classes{kinds.suffix(data)})"
 
     @property
     def record(self) -> Record:
@@ -61,7 +61,7 @@ class Study:
 
     @property
     def kind(self) -> str:
-        """Kind of the data: whole, excerpt, own or simulated."""
+        """Kind of the data: whole, converted, excerpt, own or simulated."""
         return self.record.data.kind
 
     @cached_property

@@ -108,7 +108,7 @@ def test_an_own_dataset_trains(bench: Bench, data: Path, tmp_path: Path) -> None
 def test_a_file_without_the_class_is_one_line(bench: Bench, my_model: Path) -> None:
     done = bench("check-model", "./my_model.py:YourNet")
     assert done.code == 2
-    assert "no class YourNet" in done.err
+    assert "no class or function YourNet" in done.err
 
 
 def test_a_published_checkpoint_is_evaluated(bench: Bench, data: Path, tmp_path: Path) -> None:

@@ -5,17 +5,15 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from bench.estimators import registry
 from bench.estimators.contract import Labels, Windows
+from tests.fixtures.registries import registered_for_now
 
 
 @pytest.fixture(autouse=True)
 def estimators() -> Iterator[None]:
     """Forget the estimators that a test registers."""
-    before = dict(registry._table())
-    yield
-    registry._table().clear()
-    registry._table().update(before)
+    with registered_for_now():
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from bench.errors import ModelError
 from bench.estimators import battery, registry
+from bench.models import registry as models
 from bench.models.battery import BrokenPromise
 
 # Small enough for seconds.
@@ -20,7 +21,7 @@ SMALL_SETTINGS = {"minirocket": {"n_features": 840}}
 
 
 @pytest.mark.parametrize("check", battery.CHECKS, ids=lambda check: check.__name__)
-@pytest.mark.parametrize("name", registry.names())
+@pytest.mark.parametrize("name", models.estimator_names())
 def test_registered_estimator(name: str, check: Callable[[battery.Factory], None]) -> None:
     make = partial(registry.build, name, **SMALL_SETTINGS.get(name, {}))
     battery.verify(check, make, battery.exceptions_of(type(make())))

@@ -2,8 +2,6 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -12,52 +10,9 @@ import sklearn
 from sklearn.linear_model import LogisticRegression
 
 from bench.errors import ModelError, UsageError
-from bench.estimators import contract, identity, registry
+from bench.estimators import contract, registry
 from bench.estimators.fit_estimator import seeded
-
-# Written like a class of aeon: no scikit-learn in it, tags of its own that scikit-learn's are made from.
-STUB = '''
-import copy
-from types import SimpleNamespace
-
-import numpy as np
-
-
-class Nearest:
-    """Nearest class mean, of windows (n_windows, n_channels, n_times)."""
-
-    _tags = {"X_inner_type": "numpy3D", "capability:multivariate": True}
-
-    def __init__(self, power=2.0, random_state=None):
-        self.power = power
-        self.random_state = random_state
-
-    def get_params(self, deep=True):
-        return {"power": self.power, "random_state": self.random_state}
-
-    def set_params(self, **params):
-        for name, value in params.items():
-            setattr(self, name, value)
-        return self
-
-    def get_tags(self):
-        return copy.deepcopy(self._tags)
-
-    def __sklearn_tags__(self):
-        return SimpleNamespace(input_tags=SimpleNamespace(three_d_array=self.get_tags()["X_inner_type"] == "numpy3D"))
-
-    def fit(self, X, y):
-        if X.ndim != 3:
-            raise TypeError(f"numpy3D is needed, got {X.shape}")
-        self.classes_ = np.unique(y)
-        self._means = np.stack([X[y == label].mean(axis=0) for label in self.classes_])
-        return self
-
-    def predict_proba(self, X):
-        distance = (np.abs(X[:, None] - self._means) ** self.power).mean(axis=(2, 3))
-        likely = np.exp(-distance)
-        return likely / likely.sum(axis=1, keepdims=True)
-'''
+from bench.models import registry as models
 
 MINE = """
 from sklearn.linear_model import LogisticRegression
@@ -78,28 +33,6 @@ NOTHING = 3
 
 
 @pytest.fixture
-def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """An installed package with aeon's interface, which also offers an estimator, and another whose module is gone."""
-    folder = tmp_path / "stub_series"
-    folder.mkdir()
-    (folder / "__init__.py").write_text("")
-    (folder / "distance.py").write_text(STUB)
-    info = tmp_path / "stub_series-1.2.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: stub-series\nVersion: 1.2\n")
-    (info / "top_level.txt").write_text("stub_series\n")
-    (info / "entry_points.txt").write_text(
-        f"[{registry.ENTRY_POINTS}]\nnearest = stub_series.distance:Nearest\ngone = gone.deep:Gone\n"
-    )
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(registry, "_table", cache(registry._table.__wrapped__))
-    monkeypatch.setattr(identity, "_distributions", cache(identity._distributions.__wrapped__))
-    yield folder
-    for name in [name for name in sys.modules if name.partition(".")[0] == "stub_series"]:
-        del sys.modules[name]
-
-
-@pytest.fixture
 def mine(tmp_path: Path) -> Path:
     path = tmp_path / "mine.py"
     path.write_text(MINE)
@@ -107,16 +40,15 @@ def mine(tmp_path: Path) -> Path:
 
 
 def test_ours_are_known_by_name() -> None:
-    assert {"dummy", "linear", "spectral", "minirocket"} <= set(registry.names())
-    assert registry.resolve("minirocket") == "minirocket"
-    assert registry.revision("minirocket") == 1
+    assert {"dummy", "linear", "spectral", "minirocket"} <= set(models.estimator_names())
+    assert models.revision("minirocket") == 1
     assert registry.build("minirocket", n_features=840).n_features == 840
 
 
 def test_names_import_nothing_heavy() -> None:
     program = (
-        "import sys; from bench.estimators import registry; registry.names(); "
-        "registry.revision(registry.resolve('sklearn.svm:SVC')); "
+        "import sys; from bench.models import registry; registry.estimator_names(); "
+        "registry.revision('minirocket'); registry.hyperparameters('minirocket'); "
         "print({'sklearn', 'torch', 'numpy'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
@@ -124,11 +56,11 @@ def test_names_import_nothing_heavy() -> None:
 
 
 def test_a_class_of_an_installed_package(package: Path) -> None:
-    name = registry.resolve("stub_series.distance:Nearest")
+    name = registry.register_own("stub_series.distance:Nearest")
     assert name == "stub_series.Nearest"
-    assert "stub_series" not in sys.modules
-    assert registry.revision(name) == "stub-series 1.2"
-    told = registry.identity(name, power=1.0)
+    assert models.hyperparameters(name) == {"power": 2.0}
+    assert models.revision(name) == "stub-series 1.2"
+    told = registry.identity(name, {"power": 1.0})
     assert (told.class_path, told.parameters) == ("stub_series.distance:Nearest", {"power": 1.0})
     assert told.packages == {"stub-series": "1.2"}
 
@@ -137,22 +69,22 @@ def test_a_class_of_an_installed_package(package: Path) -> None:
 def test_a_class_with_aeons_interface_is_fed_windows(
     task: tuple[contract.Windows, contract.Labels],
 ) -> None:
-    estimator = seeded(registry.build(registry.resolve("stub_series.distance:Nearest")), 41)
+    estimator = seeded(registry.build(registry.register_own("stub_series.distance:Nearest")), 41)
     windows, labels = task
     assert estimator.random_state is not None
     assert (contract.fit(estimator, windows, labels, 4).logits(windows).argmax(axis=1) == labels).mean() > 0.9
 
 
 def test_an_entry_points_whole_source_is_its_revision(package: Path) -> None:
-    before = registry.revision("nearest")
+    before = models.revision("nearest")
     (package / "more.py").write_text("x = 1\n")
-    assert registry.revision("nearest") != before
+    assert models.revision("nearest") != before
     assert registry.build("nearest").power == 2.0
 
 
 @pytest.mark.usefixtures("package")
 def test_a_broken_package_stops_no_other_estimator() -> None:
-    assert {"gone", "nearest", "dummy"} <= set(registry.names())
+    assert {"gone", "nearest", "dummy"} <= set(models.estimator_names())
     with pytest.raises(
         ModelError, match=r"estimator 'gone': gone.deep cannot be imported \(No module named 'gone'\)"
     ):
@@ -160,19 +92,19 @@ def test_a_broken_package_stops_no_other_estimator() -> None:
 
 
 def test_a_class_of_scikit_learn_and_its_parameters() -> None:
-    name = registry.resolve("sklearn.ensemble:HistGradientBoostingClassifier")
-    assert name == registry.resolve("sklearn.ensemble:HistGradientBoostingClassifier")
-    assert registry.revision(name) == f"scikit-learn {sklearn.__version__}"
+    name = registry.register_own("sklearn.ensemble:HistGradientBoostingClassifier")
+    assert name == registry.register_own("sklearn.ensemble:HistGradientBoostingClassifier")
+    assert models.revision(name) == f"scikit-learn {sklearn.__version__}"
     assert registry.build(name, max_iter=7).max_iter == 7
     with pytest.raises(UsageError, match=r"unknown parameter of .* 'max_iters'. Did you mean 'max_iter'"):
         registry.build(name, max_iters=7)
 
 
 def test_a_users_class_and_function(mine: Path) -> None:
-    name = registry.resolve(f"{mine}:Mine")
+    name = registry.register_own(f"{mine}:Mine")
     assert name == "mine.Mine"
     assert isinstance(registry.build(name), LogisticRegression)
-    function = registry.resolve(f"{mine}:scaled")
+    function = registry.register_own(f"{mine}:scaled")
     pipeline = registry.build(function, C=2.0, logisticregression__tol=0.1)
     assert pipeline[-1].get_params()["C"] == 2.0
     assert pipeline[-1].get_params()["tol"] == 0.1
@@ -181,16 +113,15 @@ def test_a_users_class_and_function(mine: Path) -> None:
 
 
 def test_a_users_source_is_the_revision(mine: Path) -> None:
-    name = registry.resolve(f"{mine}:Mine")
-    before = registry.revision(name)
+    name = registry.register_own(f"{mine}:Mine")
+    before = models.revision(name)
     mine.write_text(MINE + "\n# changed\n")
-    assert registry.revision(name) != before
+    assert models.revision(name) != before
 
 
 @pytest.mark.parametrize(
     ("text", "error", "message"),
     [
-        ("minirokcet", UsageError, "unknown estimator 'minirokcet'. Did you mean 'minirocket'"),
         ("sklearn.svm:", UsageError, "expected package.module:Name"),
         ("sklearn..svm:SVC", UsageError, "expected package.module:Name"),
         ("no_such_package.x:SVC", UsageError, "no module no_such_package; install"),
@@ -199,7 +130,7 @@ def test_a_users_source_is_the_revision(mine: Path) -> None:
 )
 def test_a_text_that_means_nothing_is_refused(text: str, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
-        registry.resolve(text)
+        registry.register_own(text)
 
 
 @pytest.mark.parametrize(
@@ -219,27 +150,27 @@ def test_a_text_that_means_nothing_is_refused(text: str, error: type[Exception],
 )
 def test_what_makes_no_estimator_is_refused(text: str, message: str) -> None:
     with pytest.raises(ModelError, match=message):
-        registry.build(registry.resolve(text))
+        registry.build(registry.register_own(text))
 
 
 def test_a_name_that_is_no_class_is_refused(mine: Path) -> None:
     with pytest.raises(ModelError, match="no class or function NOTHING"):
-        registry.build(registry.resolve(f"{mine}:NOTHING"))
+        registry.build(registry.register_own(f"{mine}:NOTHING"))
 
 
 @pytest.mark.parametrize("key", ["random_state", "logisticregression__random_state", "seed"])
 def test_seeds_are_the_cells(mine: Path, key: str) -> None:
     with pytest.raises(UsageError, match=f"{key} is set from the cell's seed"):
-        registry.build(registry.resolve(f"{mine}:scaled"), **{key: 3})
+        registry.build(registry.register_own(f"{mine}:scaled"), **{key: 3})
 
 
 def test_two_of_one_name_are_refused(tmp_path: Path, mine: Path) -> None:
     other = tmp_path / "elsewhere" / mine.name
     other.parent.mkdir()
     other.write_text(MINE)
-    registry.resolve(f"{mine}:Mine")
-    with pytest.raises(ModelError, match=r"estimator 'mine.Mine' is registered twice"):
-        registry.resolve(f"{other}:Mine")
+    registry.register_own(f"{mine}:Mine")
+    with pytest.raises(ModelError, match=r"model 'mine.Mine' is registered twice"):
+        registry.register_own(f"{other}:Mine")
 
 
 def test_what_makes_logits_is_what_the_registry_builds() -> None:

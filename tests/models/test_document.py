@@ -23,6 +23,16 @@ def test_every_model_has_its_row() -> None:
     assert set(rows()) == {name for name in registry.names() if not registry.entry(name).is_own}
 
 
+def test_every_estimator_has_its_row() -> None:
+    text = DOCUMENT.read_text(encoding="utf-8").partition("## Estimators")[2]
+    for name in registry.estimator_names():
+        entry = registry.entry(name)
+        source = f"{entry.paper}; {entry.repository}@{entry.commit}" if entry.commit != "-" else "-"
+        assert any(
+            line.startswith(f"| {name} |") and line.endswith(f"| {source} |") for line in text.splitlines()
+        )
+
+
 @pytest.mark.parametrize("name", registry.names())
 def test_a_row_is_the_models(name: str) -> None:
     entry, follows = registry.entry(name), recipe("published").follows

@@ -36,6 +36,11 @@ class Good(_Small):
         super().__init__(n_channels, n_classes)
 
 
+class OneLogitTooMany(_Small):
+    def __init__(self, *, n_channels: int, n_times: int, n_classes: int) -> None:
+        super().__init__(n_channels, n_classes + 1)
+
+
 class Raises(_Small):
     def __init__(self, *, n_channels: int, n_times: int, n_classes: int) -> None:
         super().__init__(n_channels, n_classes)

@@ -30,6 +30,12 @@ def test_a_loss_that_is_not_finite_is_divergence(run: Run) -> None:
     assert record.metrics is None
 
 
+def test_a_logit_too_many_is_refused_before_training(run: Run) -> None:
+    error = run("OneLogitTooMany").record.error
+    assert error is not None
+    assert "give an output of shape (2, 7), expected logits (2, 6)" in error.message
+
+
 def test_out_of_memory_is_tried_once_with_half_and_recorded(run: Run) -> None:
     record = run("OutOfMemory", sets=["largest_batch=4"]).record
     assert record.outcome == "ok"

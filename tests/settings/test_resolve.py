@@ -59,7 +59,7 @@ def test_only_medformer_averages_weights_and_augments() -> None:
     assert settle("medformer").hyperparameters["augmentations"] == ["jitter0.2", "scale0.2", "drop0.5"]
 
 
-def test_equal_terms_have_no_augmentation() -> None:
+def test_the_medmamba_protocol_has_no_augmentation() -> None:
     settings = settle("medformer", recipe="medmamba")
     assert settings.hyperparameters["augmentations"] == ["none"]
     assert "no augmentation" in settings.origins["augmentations"]
@@ -71,9 +71,9 @@ BASELINES = [name for name in registry.names() if registry.entry(name).group == 
 @pytest.mark.parametrize("name", BASELINES)
 def test_published_says_why_a_baseline_follows_its_protocol(name: str) -> None:
     settings = settle(name)
-    ours = "ours, MedMamba's protocol" in settings.origins["learning_rate"]
+    ours = "(ours: " in settings.origins["learning_rate"]
     assert ours == (name not in ("xresnet1d101", "bilstm"))
-    assert settings.training == settle(name, recipe="medmamba" if ours else "ecg-benchmark").training
+    assert settings.training == settle(name, recipe="equal" if ours else "ecg-benchmark").training
 
 
 def test_reasons_are_of_models_that_follow_a_recipe() -> None:

@@ -27,7 +27,7 @@ def changed(group: Group, **fields: Any) -> Group:
 def searched(record: Record, rate: float, n_tried: int) -> dict[str, Any]:
     """Return settings whose learning rate was chosen among configurations."""
     training = record.settings["training"] | {"learning_rate": rate}
-    return record.settings | {"training": training, "n_tried": n_tried}
+    return record.settings | {"training": training, "tuned": {"chosen": 0, "tried": n_tried}}
 
 
 def test_the_papers_recipe_has_two_protocols_and_a_third_of_medformer(tmp_path: Path) -> None:

@@ -113,5 +113,4 @@ def _look(choice: Choice) -> dict[str, Any]:
 
 def _label(record: CentralizationRecord) -> str:
     name = "Weather" if record.dataset == "weather" else short_name(record.dataset)
-    marks = {"whole": "", "excerpt": "\nexcerpt", "simulated": "\nSIMULATED", "own": "\nown data"}
-    return name + marks[record.kind]
+    return name + kinds.SUFFIXES[record.kind].replace(", ", "\n")

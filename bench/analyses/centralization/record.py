@@ -7,6 +7,7 @@ from pydantic import Field
 
 from bench.analyses import contract
 from bench.analyses.analysis_record import AnalysisRecord
+from bench.results.field_types import Count, Line, Name, Size
 from bench.results.frozen_model import FrozenModel
 
 NAME = "centralization"
@@ -56,15 +57,15 @@ class Measure(FrozenModel):
 class CentralizationRecord(AnalysisRecord):
     """One dataset. ``blocks`` names what the interval resamples: subjects, or weeks of a series."""
 
-    dataset: str
-    title: str
-    kind: Literal["whole", "excerpt", "simulated", "own"]
-    version: str
-    fingerprint: str
-    n_channels: int
-    n_times: int
-    n_windows: int
-    n_recordings: int
+    dataset: Name
+    title: Line
+    kind: Literal["whole", "converted", "excerpt", "simulated", "own"]
+    version: Line
+    fingerprint: Line
+    n_channels: Size
+    n_times: Size
+    n_windows: Count
+    n_recordings: Count
     blocks: Literal["subjects", "weeks"]
     n_blocks: int
     level: float

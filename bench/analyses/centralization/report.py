@@ -14,6 +14,7 @@ from bench.analyses.contract import Shown
 from bench.paper import published
 from bench.paper.names import short_name
 from bench.render.table import Block, Cell, Footnotes, Row, Table
+from bench.studies import kinds
 
 ORDER = ("adftd", "apava", "ptb", "ptb-xl", "uci-har", "sleep-edf", "weather")
 REFERENCE = "weather"
@@ -260,7 +261,7 @@ def _cell(record: CentralizationRecord, choice: Choice, notes: Footnotes) -> Cel
 
 
 def _heading(record: CentralizationRecord) -> str:
-    kind = {"whole": "", "excerpt": ", EXCERPT", "simulated": ", SIMULATED", "own": ", OWN DATA"}[record.kind]
+    kind = kinds.SUFFIXES[record.kind]
     return f"{short_name_of(record.dataset)}{kind}"
 
 

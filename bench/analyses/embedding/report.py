@@ -210,8 +210,7 @@ def _chance(record: EmbeddingRecord) -> Row:
 
 
 def _heading(record: EmbeddingRecord) -> str:
-    warnings = {"whole": "", "excerpt": ", EXCERPT", "simulated": ", SIMULATED", "own": ", OWN DATA"}
-    name, warning = short_name(record.cells.dataset), warnings[record.cells.data.kind]
+    name, warning = short_name(record.cells.dataset), kinds.suffix(record.cells.data)
     return f"{name}{warning}: {record.n_windows} windows of {record.n_subjects} subjects"
 
 

@@ -8,6 +8,7 @@ from pydantic import Field
 from bench.analyses import contract
 from bench.analyses.analysed_cells import AnalysedCells
 from bench.analyses.analysis_record import AnalysisRecord
+from bench.results.field_types import Name
 from bench.results.frozen_model import FrozenModel
 
 NAME = "missing-sensors"
@@ -66,7 +67,7 @@ class MissingSensorsRecord(AnalysisRecord):
     ``lacking`` names the cells absent from the comparison; ``missing_channels`` are the draws, as names of channels.
     """
 
-    dataset: str
+    dataset: Name
     channel_names: tuple[str, ...]
     n_subjects: int
     n_windows: int

@@ -17,7 +17,6 @@ from bench.render.table import Block, Cell, Footnotes, Row, Table
 from bench.stats.summary import DDOF, over_seeds
 from bench.studies import kinds
 from bench.studies.chance import majority_scores, stratified_scores
-from bench.studies.kinds import SENTENCES
 
 
 def report(_out: Path, records: Sequence[MissingSensorsRecord]) -> Shown:
@@ -172,7 +171,7 @@ def _caption(record: MissingSensorsRecord) -> str:
         f"Macro F1 in percent on {record.n_windows} test windows{drawn} of {record.n_subjects} subjects, mean and "
         f"sample standard deviation (ddof {DDOF}) over seeds ({seeds}). A missing channel is zero throughout. Random "
         f"channels: mean over {record.n_draws} orders in which channels fail, the same for all cells (seed "
-        f"{record.draw_seed}). Data: {SENTENCES[about.data.kind]} ({about.data.version}). {_conditions(record)}"
+        f"{record.draw_seed}). Data: {kinds.sentence(about.data)} ({about.data.version}). {_conditions(record)}"
     )
 
 

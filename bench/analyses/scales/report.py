@@ -13,7 +13,6 @@ from bench.render.table import Block, Cell, Row, Table
 from bench.stats.summary import DDOF, over_seeds
 from bench.studies import kinds
 from bench.studies.chance import majority_scores, stratified_scores
-from bench.studies.kinds import SENTENCES
 
 PAPER_DATASET = "adftd"
 PAPER_WORDS = {5: ("beta",), 10: ("theta", "alpha"), 25: ("theta", "alpha")}
@@ -219,6 +218,6 @@ def _seeds(record: ScalesRecord) -> str:
     changed = f", changed: {about.changes}" if about.changes else ""
     return (
         f"Mean and sample standard deviation (ddof {DDOF}) over seeds {', '.join(map(str, about.seeds))}; "
-        f"{record.n_windows} test windows{drawn}. Data: {SENTENCES[about.data.kind]} ({about.data.version}). "
+        f"{record.n_windows} test windows{drawn}. Data: {kinds.sentence(about.data)} ({about.data.version}). "
         f"Recipe: {about.recipe}{changed}."
     )

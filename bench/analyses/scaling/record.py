@@ -5,13 +5,14 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import ConfigDict, Field
 
 from bench.analyses import contract
 from bench.analyses.analysed_cells import AnalysedCells
+from bench.results.field_types import Count, Name, Size
 from bench.results.frozen_model import FrozenModel
 from bench.results.record import Environment, Sha256
 
@@ -29,9 +30,9 @@ class ScalingPoint(FrozenModel):
     model. What could not be measured is None or empty, and ``message`` gives the reason, or remarks on the numbers.
     """
 
-    n_times: int
-    operations: int | None
-    seconds: tuple[float, ...] = ()
+    n_times: Size
+    operations: Count | None
+    seconds: tuple[Annotated[float, Field(gt=0)], ...] = ()
     memory_bytes: int | None = None
     message: str = ""
 
@@ -47,7 +48,7 @@ class ScalingPoint(FrozenModel):
 class ScalingCurve(FrozenModel):
     """All lengths of one model, ascending."""
 
-    model: str
+    model: Name
     revision: int | str
     hyperparameters: dict[str, Any]
     points: tuple[ScalingPoint, ...]
@@ -62,9 +63,9 @@ class ScalingRecord(FrozenModel):
     schema_version: Literal[1] = Field(alias="schema")
     key: Sha256
     session: str
-    dataset: str
-    n_channels: int
-    batch: int
+    dataset: Name
+    n_channels: Size
+    batch: Size
     limit_s: float
     environment: Environment
     curves: tuple[ScalingCurve, ...]

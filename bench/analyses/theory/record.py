@@ -42,7 +42,7 @@ class Check(FrozenModel):
     result: str
     verdict: Verdict
     void: str = ""
-    kind: Literal["whole", "excerpt", "simulated", "own"] = "whole"
+    kind: Literal["whole", "converted", "excerpt", "simulated", "own"] = "whole"
     values: dict[str, float | int | None] = Field(default_factory=dict)
     x_label: str = ""
     curves: tuple[Curve, ...] = ()

@@ -58,9 +58,7 @@ def _cells(record: TheoryRecord) -> str:
     alike: dict[str, list[str]] = {}
     for cell in record.cells:
         changed = f", changed: {cell.changes}" if cell.changes else ""
-        about = (
-            f"{kinds.SENTENCES[cell.data.kind]}; recipe {cell.recipe}{changed}, seeds {numbers(cell.seeds)}"
-        )
+        about = f"{kinds.sentence(cell.data)}; recipe {cell.recipe}{changed}, seeds {numbers(cell.seeds)}"
         alike.setdefault(about, []).append(short_name(cell.dataset))
     return "".join(f" Trained on {', '.join(names)}: {about}." for about, names in alike.items())
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from bench import plugins
 from bench.datasets.cache.manifest import SCHEMA, Manifest, read_manifest
 from bench.datasets.contract import Reader, SourceList
+from bench.datasets.declared import read_declaration
 from bench.datasets.fetch.source_table import how_to_get
 from bench.datasets.formats.source_files import is_folder, refused_as
 from bench.datasets.registry import entry, reader
@@ -159,6 +160,9 @@ def _stamp(folder: Path, module: Reader, listing: SourceList, own_source: str) -
     head = (SCHEMA, module.FACTS.name, revision, str(folder.resolve()), sorted((marker or {}).items()))
     digest.update(repr(head).encode())
     digest.update(repr([(name, importlib.metadata.version(name)) for name in libraries]).encode())
+    declaration = read_declaration(folder)
+    if declaration is not None:
+        digest.update(declaration.model_dump_json().encode())
     digest.update(repr(listing.excluded).encode())
     for record in listing.records:
         digest.update(f"{record}\n".encode())

@@ -17,6 +17,8 @@ _NOT_DATA = ("__MACOSX", "._")
 _LONGEST_NAME = 1000
 _DRIVE_OR_STREAM = ":"
 _ENCRYPTED = 0x1
+# Of other methods a header alone can ask for gigabytes of memory.
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 # What zipfile raises on damaged or exotically compressed archives.
 _READ_ERRORS = (
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError),
@@ -27,9 +29,10 @@ _READ_ERRORS = (
 def extract(archive: Path, target: Path, take: Sequence[str], max_bytes: int, max_files: int) -> int:
     """Unpack what is wanted of a zip archive into a new folder, wholly or not at all, and return the number of files.
 
-    Every name in the archive must lie inside of it; links, devices and encrypted entries are refused before
-    anything is written, and so are more than ``max_files`` entries, or more than ``max_bytes`` in those wanted.
-    ``take`` are shell patterns of names of files or folders, which lie anywhere and go directly into the target.
+    Every name in the archive must lie inside of it; links, devices and encrypted or oddly compressed entries are
+    refused before anything is written, and so are more than ``max_files`` entries, or more than ``max_bytes`` in those
+    wanted. ``take`` are shell patterns of names of files or folders, which lie anywhere and go directly into the
+    target.
 
     Raises
     ------
@@ -103,7 +106,9 @@ def _refused_kind(entry: zipfile.ZipInfo) -> str | None:
     # The type bits are empty where the archive was made on a system without them.
     if stat.S_IFMT(mode) and not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
         return "a link" if stat.S_ISLNK(mode) else "a device"
-    return "encrypted" if entry.flag_bits & _ENCRYPTED else None
+    if entry.flag_bits & _ENCRYPTED:
+        return "encrypted"
+    return None if entry.compress_type in _METHODS else f"compressed by method {entry.compress_type}"
 
 
 def _copy(archive: Path, opened: zipfile.ZipFile, entry: zipfile.ZipInfo, path: Path) -> None:

@@ -56,7 +56,9 @@ def map_npy(path: Path) -> NDArray:
         raise DataError(f"{as_one_line(str(path))}: not a readable .npy file ({_one_line(error)})") from error
 
 
-def read_npz(path: Path, names: Collection[str] | None = None) -> dict[str, NDArray]:
+def read_npz(
+    path: Path, names: Collection[str] | None = None, most_bytes: float = math.inf
+) -> dict[str, NDArray]:
     """Return arrays of a .npz file by name, in memory.
 
     Parameters
@@ -65,17 +67,21 @@ def read_npz(path: Path, names: Collection[str] | None = None) -> dict[str, NDAr
         The file.
     names
         Those wanted, of which it may lack some; nothing else in it is looked at. None wants all.
+    most_bytes
+        The most that the wanted arrays can have together.
 
     Raises
     ------
     DataError
-        The file is missing or damaged, holds anything but arrays of plain numbers or text, or would take more than
-        half of the memory that is free.
+        The file is missing or damaged, holds anything but arrays of plain numbers or text, is larger than expected,
+        or would take more than half of the memory that is free.
     """
     try:
         with open_regular(path) as file, zipfile.ZipFile(file) as archive:
             members = _members(archive, names)
             n_bytes = sum(info.file_size for info in members.values())
+            if n_bytes > most_bytes:
+                raise ValueError(f"{n_bytes} bytes, at most {most_bytes} are expected")
             if n_bytes > _LARGEST_SHARE_OF_MEMORY * available_bytes():
                 raise ValueError(
                     f"{n_bytes} bytes, more than half of the memory free; save each array as .npy"

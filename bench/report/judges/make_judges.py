@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench.analyses import store
 from bench.analyses.registry import analyses
 from bench.errors import BenchError
 from bench.paper.claim_checks import Verdict
 from bench.paper.claims import Claim, RecordJudge, Ruling
 from bench.paper.names import PAPER_RECIPE
+from bench.report.analysis_records import read_shown
 from bench.report.judges.ablation_claims import AblationJudge
 from bench.report.judges.data_claims import DataJudge
 from bench.report.judges.score_claims import CellJudge
@@ -29,8 +29,9 @@ def make_judges(out: Path, suites: Sequence[Suite]) -> dict[str, RecordJudge]:
     if suite is not None:
         judges |= {"cells": CellJudge(suite), "ablation": AblationJudge(suite), "setup": SetupJudge(suite)}
     for analysis in analyses().values():
-        records, damaged = store.read(out, analysis)
-        judges |= {need: _naming(judge, damaged) for need, judge in analysis.judges(records, suite).items()}
+        found = read_shown(out, analysis)
+        of_analysis = analysis.judges(found.records, suite)
+        judges |= {need: _naming(judge, found.damaged) for need, judge in of_analysis.items()}
     return judges
 
 

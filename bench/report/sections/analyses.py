@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bench.analyses import store
 from bench.analyses.analysed_cells import AnalysedCells
-from bench.analyses.contract import Analysis
+from bench.analyses.contract import Analysis, Shown
 from bench.analyses.registry import analyses
 from bench.errors import BenchError
+from bench.report.analysis_records import read_shown
 from bench.report.section import Section
 from bench.results.record import Environment, Record
 from bench.studies.aggregate import Condition, label_of
@@ -35,24 +35,20 @@ def analysis_sections(out: Path, records: Sequence[Record]) -> Analysed:
     environments: list[Environment] = []
     not_run: list[str] = []
     for analysis in analyses().values():
-        found, unreadable = store.read(out, analysis)
-        damaged += unreadable
-        environments += [record.environment for record in found if hasattr(record, "environment")]
-        if not found:
-            not_run += [] if unreadable else [analysis.command]
-            continue
-        try:
-            sections.append(_section(analysis, out, found, records))
-        except BenchError as error:
-            damaged.append(error)
+        found = read_shown(out, analysis)
+        damaged += found.damaged
+        environments += [record.environment for record in found.records if hasattr(record, "environment")]
+        if found.shown is not None:
+            sections.append(_section(analysis, found.records, found.shown, records))
+        elif not found.damaged:
+            not_run.append(analysis.command)
     sections += [_of_unknown(name) for name in _unknown(out)]
     if not_run:
         sections.append(Section("analyses", "Analyses not run", f"{', '.join(not_run)}."))
     return Analysed(tuple(sections), tuple(damaged), tuple(environments))
 
 
-def _section(analysis: Analysis, out: Path, found: Sequence[Any], records: Sequence[Record]) -> Section:
-    shown = analysis.report(out, found)
+def _section(analysis: Analysis, found: Sequence[Any], shown: Shown, records: Sequence[Record]) -> Section:
     intro = f"{analysis.summary} By {analysis.command}."
     old = outdated_cells((cells for record in found for cells in record.analysed), records)
     if old:

@@ -1,5 +1,7 @@
 """The results on one dataset: measured scores over seeds, chance, and the published values, never mixed."""
 
+from collections.abc import Sequence
+
 from bench.paper import published
 from bench.paper.names import in_paper_order, is_of_paper
 from bench.paper.remarks import remarks
@@ -9,6 +11,7 @@ from bench.results.record import Record
 from bench.studies.aggregate import Group
 from bench.studies.caption import data_remarks, study_caption
 from bench.studies.chance import majority_scores, stratified_scores
+from bench.studies.model_blocks import blocks_of
 from bench.studies.suite import Study
 
 PUBLISHED = "published (MedMamba paper; not measured here)"
@@ -17,13 +20,14 @@ PUBLISHED = "published (MedMamba paper; not measured here)"
 def main_results(study: Study, name: str) -> Table:
     """Return the table of one dataset.
 
-    Models that lack a seed stand in a block of their own, since their means are over other seeds.
+    Models stand in blocks, with marks of their own. Those that lack a seed stand in one of their own, since their
+    means are over other seeds.
     """
     notes = Footnotes()
     complete = [group for model, group in study.groups.items() if study.is_complete(model)]
     partial = [group for model, group in study.groups.items() if not study.is_complete(model)]
     rows = tuple(Row(group.model, score_cells(group)) for group in complete)
-    blocks = [Block("measured", mark_best(rows) if study.may_rank else rows)]
+    blocks = measured_blocks(rows, marked=study.may_rank)
     if partial:
         rows = tuple(
             Row(group.model, score_cells(group, notes.number(study.gap(group.model)))) for group in partial
@@ -41,6 +45,24 @@ def main_results(study: Study, name: str) -> Table:
         caption=study_caption(study),
         footnotes=(*notes.texts, *_not_run(study), *data_remarks(study)),
     )
+
+
+def measured_blocks(rows: Sequence[Row], *, marked: bool) -> list[Block]:
+    """Return rows of models in their blocks; if ``marked``, the best and the second of each block are.
+
+    Models that would all stand in one block are just headed as measured.
+    """
+    by_label = {row.label: row for row in rows}
+    blocks = blocks_of(by_label)
+    apart = ", marked apart" if marked else ""
+    return [
+        Block(
+            "measured" if len(blocks) < 2 else f"measured: {heading}{apart}",
+            mark_best(chosen) if marked else chosen,
+        )
+        for heading, members in blocks.items()
+        if (chosen := tuple(by_label[model] for model in members))
+    ]
 
 
 def _not_run(study: Study) -> list[str]:

@@ -6,14 +6,22 @@ the paper's models and datasets that were not run are shown as missing, so that 
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from bench.paper import published
 from bench.paper.names import PAPER_RECIPE, in_paper_order, short_name
-from bench.render.table import Block, Cell, Footnotes, Row, Table, mark_best, mark_cells
-from bench.report.tables.main_results import PUBLISHED, chance_rows, published_cell, score_cell
+from bench.render.table import Block, Cell, Footnotes, Row, Table, mark_cells
+from bench.report.tables.main_results import (
+    PUBLISHED,
+    chance_rows,
+    measured_blocks,
+    published_cell,
+    score_cell,
+)
 from bench.report.tables.rank_cells import rank_cells
 from bench.results.metrics import METRICS
 from bench.studies.caption import data_remarks, suite_caption
+from bench.studies.model_blocks import blocks_of
 from bench.studies.suite import Study, Suite
 
 ECG = ("ptb", "ptb-xl")
@@ -27,20 +35,23 @@ def ecg_table(suite: Suite, name: str) -> Table | None:
         return None
     models, notes = _models(suite, studies), Footnotes()
     ranks = rank_cells(studies, models, tuple(METRICS), notes)
-    measured = tuple(
+    rows = tuple(
         Row(model, tuple(cell for study in studies for cell in _cells(study, model, notes)))
         for model in models
     )
-    if all(study.may_rank for study in studies):
-        measured = mark_best(measured)
-    measured = tuple(Row(row.label, (*row.cells, rank)) for row, rank in zip(measured, ranks, strict=True))
+    rank_of = dict(zip(models, ranks, strict=True))
+    measured = measured_blocks(rows, marked=all(study.may_rank for study in studies))
+    ranked = [
+        replace(block, rows=tuple(Row(row.label, (*row.cells, rank_of[row.label])) for row in block.rows))
+        for block in measured
+    ]
     return Table(
         name=name,
         title="Main results on ECG classification",
         columns=(*tuple(METRICS.values()) * len(studies), "rank"),
         groups=(*((study.label, len(METRICS)) for study in studies), ("Average", 1)),
         blocks=(
-            Block("measured", measured),
+            *ranked,
             Block("chance on these test splits", _chance(studies)),
             Block(PUBLISHED, _published_rows(studies, models, notes)),
         ),
@@ -74,6 +85,7 @@ def eeg_table(suite: Suite, name: str) -> Table | None:
         name=name,
         title="Main results on EEG and human activity classification",
         columns=(*models, "majority class", "stratified guess"),
+        groups=_over_columns(models),
         corner="Metric",
         blocks=tuple(blocks),
         caption=suite_caption(suite, studies),
@@ -86,9 +98,17 @@ def _studies(suite: Suite, datasets: Sequence[str]) -> list[Study]:
 
 
 def _models(suite: Suite, studies: Sequence[Study]) -> tuple[str, ...]:
-    """Return the models that were run and, under the paper's recipe, those of the paper."""
+    """Return the models that were run and, under the paper's recipe, those of the paper; block by block."""
     expected = published.models() if suite.recipe == PAPER_RECIPE else ()
-    return in_paper_order({model for study in studies for model in study.groups} | set(expected))
+    run = in_paper_order({model for study in studies for model in study.groups} | set(expected))
+    return tuple(model for members in blocks_of(run).values() for model in members)
+
+
+def _over_columns(models: Sequence[str]) -> tuple[tuple[str, int], ...]:
+    """Return the headings of blocks over columns of models, and one over those of chance; none over a single block."""
+    blocks = blocks_of(models)
+    apart = tuple((heading, len(members)) for heading, members in blocks.items())
+    return (*apart, ("chance", 2)) if len(blocks) > 1 else ()
 
 
 def _cells(study: Study, model: str, notes: Footnotes) -> tuple[Cell, ...]:
@@ -103,8 +123,19 @@ def _metric_rows(study: Study, models: Sequence[str], notes: Footnotes) -> tuple
     columns = [_cells(study, model, notes) for model in models]
     chance = [row.cells for row in chance_rows(study.record)]
     mark = mark_cells if study.may_rank else tuple
+    cells = dict(zip(models, columns, strict=True))
     return tuple(
-        Row(title, (*mark(column[number] for column in columns), *(row[number] for row in chance)))
+        Row(
+            title,
+            (
+                *(
+                    cell
+                    for members in blocks_of(models).values()
+                    for cell in mark(cells[model][number] for model in members)
+                ),
+                *(row[number] for row in chance),
+            ),
+        )
         for number, title in enumerate(METRICS.values())
     )
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from bench.render.table import Cell, Footnotes, mark_cells
 from bench.stats.statistics import average_ranks
+from bench.studies.model_blocks import blocks_of
 from bench.studies.ranks import complete_scores
 from bench.studies.suite import Study
 
@@ -12,7 +13,21 @@ from bench.studies.suite import Study
 def rank_cells(
     studies: Sequence[Study], models: Sequence[str], metrics: Sequence[str], notes: Footnotes
 ) -> list[Cell]:
-    """Return the average rank of each model (1 is best), a dash with the reason if it has none."""
+    """Return the average rank of each model in its block (1 is best), a dash with the reason if it has none.
+
+    ``models`` are in the order of `blocks_of`. A note says over which block a rank is if there are several.
+    """
+    blocks = blocks_of(models)
+    return [
+        cell
+        for heading, members in blocks.items()
+        for cell in _block(studies, members, metrics, notes, f", {heading}" if len(blocks) > 1 else "")
+    ]
+
+
+def _block(
+    studies: Sequence[Study], models: Sequence[str], metrics: Sequence[str], notes: Footnotes, among: str
+) -> list[Cell]:
     run = [model for model in models if any(model in study.groups for study in studies)]
     scores = complete_scores(studies, run, metrics)
     if not scores.rows:
@@ -22,9 +37,10 @@ def rank_cells(
             reason = "no dataset on which two models are complete"
         else:
             reason = "one model has no rank"
-        note = notes.number(f"no average rank: {reason}")
+        note = notes.number(f"no average rank{among}: {reason}")
         return [Cell(note=note if model in run else None) for model in models]
-    note = notes.number(f"average rank without {scores.left_out}") if scores.left_out else None
+    without = f" without {scores.left_out}" if scores.left_out else ""
+    note = notes.number(f"average rank{among}{without}") if among or without else None
     ranks = average_ranks(scores.values)
     marks = mark_cells(Cell(-rank) for rank in ranks)
     found = {

@@ -10,7 +10,7 @@ from typing import Any
 from bench.paper import published
 from bench.paper.names import OURS, short_name
 from bench.render.table import Block, Cell, Footnotes, Row, Table
-from bench.studies.kinds import SENTENCES
+from bench.studies import kinds
 from bench.studies.suite import Study, Suite
 
 _HYPERPARAMETERS = {
@@ -43,7 +43,7 @@ def dataset_summary(suite: Suite, name: str) -> Table:
         for study in suite.studies
         if (row := by_name.get(study.dataset)) is not None
     )
-    kinds = sorted({study.record.data.kind for study in suite.studies})
+    sentences = sorted({kinds.sentence(study.record.data) for study in suite.studies})
     return Table(
         name=name,
         title="Datasets",
@@ -62,7 +62,7 @@ def dataset_summary(suite: Suite, name: str) -> Table:
         blocks=(Block("used here", measured), Block("published (MedMamba paper)", printed)),
         caption=(
             f"Counts after preprocessing; a window is what the paper calls a sample; train, validation and test in "
-            f"windows, split by subject. {'; '.join(SENTENCES[kind] for kind in kinds)}."
+            f"windows, split by subject. {'; '.join(sentences)}."
         ),
         footnotes=notes.texts,
         corner="Dataset",

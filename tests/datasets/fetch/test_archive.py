@@ -164,6 +164,13 @@ def test_encrypted_entry_is_refused(tmp_path: Path) -> None:
         extract(archive, tmp_path / "out", *ANYTHING)
 
 
+def test_entry_whose_header_asks_for_memory_is_refused(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "archive", "w", zipfile.ZIP_LZMA) as target:
+        target.writestr("entry", b"1")
+    with pytest.raises(DataError, match="entry 'entry' is compressed by method 14"):
+        extract(tmp_path / "archive", tmp_path / "out", *ANYTHING)
+
+
 @pytest.mark.parametrize("kept", [0, 10, 0.4, 0.9])
 def test_truncated_archive_leaves_nothing(tmp_path: Path, kept: float) -> None:
     noise = b"".join(hash((i, 1)).to_bytes(8, "little", signed=True) for i in range(500))

@@ -1,21 +1,19 @@
 """One cell from its data to its record: load, train, test once, write."""
 
-import time
 from collections.abc import Callable
-from datetime import UTC, datetime
+from pathlib import Path
 
-from bench.files import sha256_of
-from bench.measure.memory import peak_bytes
+from safetensors.torch import save
+from torch import nn
+
+from bench.files import atomic_file
 from bench.measure.parameters import count_parameters
-from bench.results.record import Epoch, Metrics, Record, Timing
-from bench.results.store import write_record
+from bench.results.record import Epoch, Metrics, Record
 from bench.run import checkpoint
-from bench.run.cell_files import write_predictions, write_weights
-from bench.run.ended import earlier_record
-from bench.run.failure import environment_of, identity_of
+from bench.run.cells.finished_cell import CellClock, Tested, finish, tested
+from bench.run.failure import environment_of
 from bench.run.job import Job
 from bench.run.planned_inputs import Parts, build_model, drawn_train, load_data
-from bench.run.scoring import tested
 from bench.train.fit import Fit, MakeFit
 from bench.train.seeding import seed_default_generators
 
@@ -34,54 +32,52 @@ def run_cell(job: Job, on_epoch: OnEpoch, make_fit: MakeFit = Fit) -> tuple[Reco
     DataError, ModelError
         The data, or a user's own model, is not what it was when the cell was planned.
     """
-    started, clock = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
+    clock = CellClock()
     settings = job.cell.settings
     dataset = load_data(job)
     parts = Parts.of(dataset, job.cell.data.split)
     train = drawn_train(parts.train, settings)
-    loaded = time.perf_counter()
+    clock.lap()
 
     seed_default_generators(settings.seed)
     model = build_model(job, dataset).to(job.device)
     parameters = count_parameters(model, dataset.facts.n_times, dataset.facts.n_channels)
     fit = make_fit(model, train, parts.validation, job.training, settings.seed)
     train_to_end(job, fit, on_epoch)
-    trained = time.perf_counter()
+    clock.lap()
 
     model.load_state_dict(fit.best_weights)
     val_scores, _ = tested(model, parts.validation, job, dataset)
     test_scores, test_logits = tested(model, parts.test, job, dataset)
-    metrics = Metrics(val=val_scores, test=test_scores)
-    ended = time.perf_counter()
+    clock.lap()
 
-    backends = (getattr(model, name, None) for name in ("scan_backend", "attention_backend"))
-    environment = environment_of(job, *backends)
-    kept, note = earlier_record(job, metrics, environment)
-    if kept is None:
-        write_predictions(job, dataset, parts.test, test_logits)
-        write_weights(job, fit)
-        kept = Record(
-            **identity_of(job),
-            outcome="ok",
-            metrics=metrics,
-            history=tuple(fit.history),
-            best_epoch=fit.best_epoch,
-            micro_batch_size_used=fit.training.micro_batch_size,
-            timing=Timing(
-                started=started,
-                load_s=loaded - clock,
-                train_s=trained - loaded,
-                test_s=ended - trained,
-                total_s=time.perf_counter() - clock,
-            ),
-            peak_memory_bytes=peak_bytes(job.device),
-            parameters=parameters,
-            environment=environment,
-            files={path.name: sha256_of(path) for path in (job.folder.predictions, job.folder.weights)},
-        )
-        write_record(job.folder, kept)
+    kept, note = finish(
+        job,
+        Tested(Metrics(val=val_scores, test=test_scores), dataset, parts.test, test_logits),
+        environment_of(job, *backends_of(model)),
+        clock,
+        lambda: (_written_weights(job, fit),),
+        history=tuple(fit.history),
+        best_epoch=fit.best_epoch,
+        micro_batch_size_used=fit.training.micro_batch_size,
+        parameters=parameters,
+    )
     job.folder.checkpoint.unlink(missing_ok=True)
     return kept, note
+
+
+def _written_weights(job: Job, fit: Fit) -> Path:
+    """Write the weights that were tested."""
+    weights = {name: value.contiguous().cpu() for name, value in fit.best_weights.items()}
+    with atomic_file(job.folder.weights) as path:
+        # safetensors' own writer hides the reason of a write error.
+        path.write_bytes(save(weights))
+    return job.folder.weights
+
+
+def backends_of(model: nn.Module) -> tuple[str | None, str | None]:
+    """Return the names of the backends that a model's scans and attention ran on, None where it has none."""
+    return getattr(model, "scan_backend", None), getattr(model, "attention_backend", None)
 
 
 def train_to_end(job: Job, fit: Fit, on_epoch: OnEpoch) -> None:

@@ -1,0 +1,1 @@
+"""What others have published on the same data, and the results packs that others submit."""

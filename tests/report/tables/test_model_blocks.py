@@ -1,0 +1,62 @@
+"""Tables put models of the paper, beyond it, classical and users' own in blocks, each marked and ranked apart."""
+
+import pytest
+
+from bench.report.tables.main_results import main_results
+from bench.report.tables.paper_tables import ecg_table, eeg_table
+from bench.results.store import read_all
+from bench.studies.aggregate import compare
+from bench.studies.model_blocks import blocks_of
+from bench.studies.suite import Suite, make_suites
+from tests.report.grids import Grid, write_grid
+
+
+@pytest.fixture(scope="module")
+def mixed(tmp_path_factory: pytest.TempPathFactory) -> Suite:
+    out = tmp_path_factory.mktemp("mixed")
+    models = ("medmamba", "transformer", "fcn", "tcn")
+    write_grid(out, Grid(models=models, datasets=("ptb", "adftd"), known_as={"tcn": "own.Net"}))
+    return make_suites(compare(read_all(out)[0]))[0]
+
+
+def test_each_block_has_its_heading_its_best_and_its_ranks(mixed: Suite) -> None:
+    study = mixed.study("ptb")
+    assert study is not None
+    measured = [block for block in main_results(study, "m").blocks if block.heading.startswith("measured")]
+    assert [(block.heading, [row.label for row in block.rows]) for block in measured] == [
+        ("measured: models of the paper, marked apart", ["transformer", "medmamba"]),
+        ("measured: networks beyond the paper, marked apart", ["fcn"]),
+        ("measured: models of a user, marked apart", ["own.Net"]),
+    ]
+    assert {row.cells[3].mark for row in measured[0].rows} == {"best", "second"}
+    assert measured[1].rows[0].cells[3].mark == ""
+
+
+def test_ranks_say_over_which_block_they_are(mixed: Suite) -> None:
+    table = ecg_table(mixed, "ecg")
+    assert table is not None
+    ranks = {row.label: row.cells[-1] for row in table.rows if row.cells[-1].unit == "rank"}
+    assert set(ranks) == {"transformer", "medmamba"}
+    assert sum(cell.mean or 0 for cell in ranks.values()) == pytest.approx(3)
+    note = ranks["medmamba"].note
+    assert note is not None
+    assert table.footnotes[note - 1].startswith("average rank, models of the paper")
+    assert any("no average rank, models of a user: one model" in text for text in table.footnotes)
+
+
+def test_columns_of_models_are_headed_by_their_blocks(mixed: Suite) -> None:
+    table = eeg_table(mixed, "eeg")
+    assert table is not None
+    spread = dict(zip(table.columns, table.column_groups, strict=True))
+    assert spread["medmamba"] == spread["transformer"] == "models of the paper"
+    assert spread["fcn"] == "networks beyond the paper"
+    assert spread["majority class"] == "chance"
+    assert sum(width for _, width in table.groups) == len(table.columns)
+
+
+def test_a_changed_model_stands_with_its_own() -> None:
+    assert blocks_of(["dummy", "medmamba (dropout=0.3)", "x.Y"]) == {
+        "models of the paper": ("medmamba (dropout=0.3)",),
+        "classical estimators": ("dummy",),
+        "models of a user": ("x.Y",),
+    }
