@@ -37,8 +37,8 @@ def protocols(studies: Mapping[str, Iterable[Group]]) -> list[Protocol]:
     """Return the protocols of models, in the order of the paper, from their records by dataset.
 
     Estimators have no epochs and so no protocol: they are left out. Models are of one protocol where all their training
-    settings are equal on each dataset; settings that were searched count as equal when the same number of configurations
-    was tried for each model.
+    settings are equal on each dataset; settings that were searched count as equal when equally many configurations were
+    tried for each model.
     """
     by_model: dict[str, dict[str, Mapping[str, Any]]] = {}
     for dataset, groups in studies.items():
