@@ -24,6 +24,7 @@ _FIRST = (
     "efficiency",
     "analyze",
     "compare",
+    "rescore",
     "pack",
     "clean",
     "list",

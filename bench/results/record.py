@@ -177,6 +177,14 @@ class DataDescription(FrozenModel):
         return self
 
 
+class Rescored(FrozenModel):
+    """When saved predictions gave a record scores that it lacked: by which version, on which day, and which scores."""
+
+    version: Line
+    date: Line
+    filled: tuple[Line, ...]
+
+
 class Record(FrozenModel):
     """One cell, done or failed. ``files`` maps the names beside the record to their hashes.
 
@@ -207,6 +215,7 @@ class Record(FrozenModel):
     environment: Environment
     data: DataDescription
     files: dict[Name, Sha256] = Field(default_factory=dict)
+    rescored: Rescored | None = None
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 

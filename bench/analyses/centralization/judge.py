@@ -1,16 +1,17 @@
 """Verdicts on the paper's centralization table, from records under every reading of the two indices.
 
-The paper names no reading, so a number is reproduced when any reading gives it, and contradicted only where none does.
+The paper names no reading. A number is reproduced only when one reading gives the whole table, and contradicted only
+where no reading comes near it.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import Literal
 
+from bench.analyses.centralization.one_reading import best_reading
 from bench.analyses.centralization.record import NAME, CentralizationRecord, Index
 from bench.analyses.centralization.report import CLOSE
 from bench.paper import published
-from bench.paper.claim_checks import HALF_DIGIT
+from bench.paper.claim_checks import HALF_DIGIT, Verdict
 from bench.paper.claims import Claim, RecordJudge, Ruling
 from bench.paper.rulings import by_distance, comparison_ruling, unless_void
 from bench.studies.suite import Suite
@@ -28,6 +29,7 @@ class CentralizationJudge:
 
     def __init__(self, records: Sequence[CentralizationRecord]) -> None:
         self.records = {record.dataset: record for record in records}
+        self.best = best_reading(records)
 
     def __call__(self, claim: Claim) -> Ruling | None:
         """Return the verdict, or None where the dataset was not analysed."""
@@ -46,26 +48,26 @@ class CentralizationJudge:
         off = abs(nearest.mean - value)
         evidence = (
             f"nearest of {len(found)} readings: {nearest.mean:.3f} ({nearest.choice.label}), stated {value:.2f}; "
-            f"{self._by_one_reading(index)}"
+            f"{self._by_one_reading(dataset, index)}"
         )
         void = "" if record.kind == "whole" else f"{record.kind} data"
-        return unless_void(Ruling(by_distance(off, HALF_DIGIT, CLOSE), evidence), void)
+        verdict = by_distance(off, HALF_DIGIT, CLOSE)
+        if verdict is Verdict.REPRODUCED and not (self.best and self.best.gives_the_table):
+            verdict = Verdict.WITHIN_BOUNDS
+        return unless_void(Ruling(verdict, evidence), void)
 
-    def _by_one_reading(self, index: Index) -> str:
-        """Describe how many printed values of an index the best single reading gives."""
-        printed = {row.dataset: getattr(row, index) for row in published.centralization()}
-        given: Counter[str] = Counter()
-        for name in printed.keys() & self.records.keys():
-            for measure in self.records[name].measures:
-                if measure.choice.index == index:
-                    given[measure.choice.label] += abs(measure.mean - printed[name]) <= HALF_DIGIT
-        most = max(given.values(), default=0)
+    def _by_one_reading(self, dataset: str, index: Index) -> str:
+        """Describe how many printed values the best single reading gives, and whether this is one of them."""
+        if self.best is None:
+            return "no reading was measured in both indices"
+        also = "this one too" if (dataset, index) in self.best.given else "this one needs another reading"
         return (
-            f"one reading for all gives at most {most} of {len(printed.keys() & self.records.keys())} cells"
+            f"one reading for both indices gives at most {len(self.best.given)} of {self.best.n_cells} cells "
+            f"({self.best.label}), {also}"
         )
 
     def _comparison(self, reference: str, ours: _Number, others: _Number) -> Ruling | None:
-        """Test whether every medical dataset is above the reference in both indices, each under some reading.
+        """Test whether every medical dataset is above the reference in both indices, by one unit and scaling.
 
         ``ours`` and ``others`` name the compared number of the medical datasets and of the reference.
         """
@@ -95,5 +97,9 @@ class CentralizationJudge:
         missing = [name for name in medical if name not in self.records]
         part = [f"{record.dataset} is {record.kind}" for record in used if record.kind != "whole"]
         part += [f"{name} was not analysed" for name in missing]
-        both = {choice.index for choice in holding} == {"sci", "dic"}
+        of_index = {
+            index: {(choice.unit, choice.scaling) for choice in holding if choice.index == index}
+            for index in ("sci", "dic")
+        }
+        both = bool(of_index["sci"] & of_index["dic"])
         return unless_void(comparison_ruling(both, evidence), ", ".join(part))
