@@ -67,7 +67,6 @@ def change(path: Path, where: str, value: Any) -> None:
         ("metrics.val.accuracy", -0.1, "field 'metrics.val.accuracy'"),
         ("metrics.test.n_windows", 2**70, "not readable as a record .the number .* is too large"),
         ("metrics.test.loss", float("inf"), "not readable as a record .Infinity is no number"),
-        ("history", [{"epoch": 1}], r"field 'history\.0\.train_loss'"),
         ("files", {"../../passwd": "0" * 64}, "field 'files"),
         ("settings.training", {}, "'training._Training.epochs': Field required"),
         ("settings.changed", ["nothing"], "names 'nothing', which is no setting"),
