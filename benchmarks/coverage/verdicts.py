@@ -21,10 +21,9 @@ from bench.stats.two_way import difference_estimate
 from bench.stats.verdict import (
     MARGIN_STDS,
     Decision,
-    decide_all,
     decide_all_positive,
+    decide_effect,
     decide_number,
-    decide_sign,
 )
 from benchmarks.coverage.settings import SETTINGS
 
@@ -166,10 +165,8 @@ def loss_study(model: str, mean_of: str, metric: int) -> Callable[[np.random.Gen
         spread = float((full - reduced).std(ddof=1))
         before = _by_sign(same_sign and abs(lost.value - stated) <= 2 * spread + HALF_DIGIT)
         means = [published_mean(mean, std, N_SEEDS, HALF_DIGIT) for mean, std in printed]
-        level = 0.975
-        sign = decide_sign(lost.times(1.0 if stated > 0 else -1.0), level)
-        size = decide_number(lost, means[0].minus(means[1]), MARGIN_STDS * stds, 2 * HALF_DIGIT, level)
-        return before, decide_all([sign, size])
+        published_loss = means[0].minus(means[1])
+        return before, decide_effect(lost, published_loss, MARGIN_STDS * stds, 2 * HALF_DIGIT)
 
     return study
 
