@@ -213,7 +213,9 @@ def product(factors: Sequence[float], result: float) -> Finding:
 def total(parts: Sequence[float], whole: float) -> Finding:
     """Test that the parts add up to the whole."""
     numbers = " + ".join(f"{part:g}" for part in parts)
-    return Finding(math.isclose(sum(parts), whole), f"{numbers} = {sum(parts):g}, stated {whole:g}", IMPOSSIBLE)
+    return Finding(
+        math.isclose(sum(parts), whole), f"{numbers} = {sum(parts):g}, stated {whole:g}", IMPOSSIBLE
+    )
 
 
 def whole_trials(n_windows: int, trial: int, window: int, step: int) -> Finding:

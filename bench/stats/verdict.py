@@ -106,7 +106,9 @@ def decide_number(
     return Decision.UNDECIDED if low <= 0 <= high else Decision.CONTRADICTED
 
 
-def decide_effect(measured: Estimate, published: Estimate, margin: float, half_digit: float) -> Decision:
+def decide_effect(
+    measured: Estimate, published: Estimate, margin: float, half_digit: float, level: float = LEVEL
+) -> Decision:
     """Decide whether a published loss, lead or change is met: its sign and its size, each at a stricter level.
 
     Parameters
@@ -115,8 +117,10 @@ def decide_effect(measured: Estimate, published: Estimate, margin: float, half_d
         The effect, in one unit; the published one is not zero.
     margin, half_digit
         As for `decide_number`.
+    level
+        Of the whole decision.
     """
-    level = part_level(2)
+    level = part_level(2, level)
     sign = 1.0 if published.value > 0 else -1.0
     return decide_all(
         [
