@@ -100,7 +100,8 @@ class Parameters(FrozenModel):
 class Environment(FrozenModel):
     """Machine and software of a cell. Only equal environments promise equal results.
 
-    ``driver`` names a GPU's driver, CUDA and cuDNN; ``ranks`` is how many processes trained the cell together.
+    ``driver`` names a GPU's driver, CUDA and cuDNN; ``ranks`` is how many processes trained the cell together;
+    ``tf32`` is whether float32 products were rounded to TF32, None in records from before it was noted.
     """
 
     device: str
@@ -112,6 +113,7 @@ class Environment(FrozenModel):
     deterministic: bool
     scan_backend: str | None
     attention_backend: str | None = None
+    tf32: bool | None = None
     platform: str
     versions: dict[str, str]
 

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from bench.files import sha256_of
 from bench.measure.memory import peak_bytes
 from bench.measure.parameters import count_parameters
+from bench.measure.tf32 import forbid_tf32
 from bench.results.record import Epoch, Metrics, Record, Timing
 from bench.results.store import write_record
 from bench.run import checkpoint
@@ -35,6 +36,7 @@ def run_cell(job: Job, on_epoch: OnEpoch, make_fit: MakeFit = Fit) -> tuple[Reco
         The data, or a user's own model, is not what it was when the cell was planned.
     """
     started, clock = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
+    forbid_tf32()
     settings = job.cell.settings
     dataset = load_data(job)
     parts = Parts.of(dataset, job.cell.data.split)

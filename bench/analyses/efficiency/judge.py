@@ -25,8 +25,8 @@ DEVICE = "RTX 3090"
 CLOSE = 0.1
 """Our choice: a speed or ratio of speeds at most 10 percent from the stated one is the stated one."""
 
-_Found = tuple[Decision, str]
-"""The decision on one panel as if its device were the paper's, and its numbers."""
+_Found = tuple[Decision | Verdict, str]
+"""The verdict on one panel as if its device were the paper's, and its numbers."""
 
 
 def judges(records: Sequence[EfficiencyRecord], suite: Suite | None) -> dict[str, RecordJudge]:
@@ -57,10 +57,10 @@ class EfficiencyJudge:
         found = self._rules[claim.about["rule"]](self.panel, claim.about)
         if found is None:
             return None
-        decision, text = found
+        verdict, text = found
         evidence = f"{text} ({_place(self.panel)})"
-        if _decides(self.panel):
-            return Ruling(Verdict(decision), evidence)
+        if _decides(self.panel) or verdict is Verdict.NOT_CHECKABLE:
+            return Ruling(Verdict(verdict), evidence)
         if claim.needs == "rtx-3090":
             # An absolute number from another device cannot be compared.
             return None
@@ -119,7 +119,7 @@ class EfficiencyJudge:
         sizes = {name: panel.records[name].parameters.total / MILLION for name in _rivals()}
         rivals = [name for name, size in sizes.items() if low <= size <= high]
         if not rivals:
-            return Decision.UNDECIDED, f"no rival has {low:g} to {high:g} million parameters at this width"
+            return Verdict.NOT_CHECKABLE, f"no rival has {low:g} to {high:g} million parameters at this width"
         speeds, better = _ratio_bounds(panel, rivals, 2), self._leads(rivals, 2)
         if speeds is None or better is None:
             return None
@@ -160,7 +160,7 @@ def _rivals() -> list[str]:
 
 
 def _ratio_bounds(panel: Panel, rivals: Iterable[str], n_parts: int = 1) -> dict[str, Bounds] | None:
-    """Return intervals of MedMamba's speed over each rival's, each at its share of the level; None if one is missing."""
+    """Return intervals of MedMamba's speed over each rival's, at their shares of the level; None if one is missing."""
     names = list(rivals)
     level = part_level(n_parts * len(names))
     found = {name: panel.ratio(name, level) for name in names if name in panel.records}
