@@ -66,17 +66,18 @@ class CellJudge:
     def _strongest_baseline(
         self, level: float, *, dataset: str, metric: str, value: float, model: str | None = None
     ) -> Ruling:
-        """Rule on the number, of the published strongest baseline, and on that baseline being the strongest."""
-        strongest = strongest_rival(dataset, metric)
+        """Rule on the number of the named baseline, else of the published strongest, and on its being the strongest."""
+        named = model or strongest_rival(dataset, metric).model
         level = part_level(2, level)
-        measured = comparable_score(self.suite, dataset, model or strongest.model, metric)
-        number = number_ruling(measured, value, strongest.std, HALF_DIGIT, level)
+        measured = comparable_score(self.suite, dataset, named, metric)
+        std = _printed(dataset, named, metric).std
         leads = {
-            f"over {other}": comparable_lead(self.suite, dataset, strongest.model, other, metric)
+            f"over {other}": comparable_lead(self.suite, dataset, named, other, metric)
             for other in published.models()
-            if other not in (OURS, strongest.model)
+            if other not in (OURS, named)
         }
-        return all_hold([number, positive_ruling(f"leads of {strongest.model}", leads, level)])
+        number = number_ruling(measured, value, std, HALF_DIGIT, level)
+        return all_hold([number, positive_ruling(f"leads of {named}", leads, level)])
 
     def _larger_lead(self, level: float, *, dataset: str, than: str, metric: str) -> Ruling:
         """Compare the leads over the rivals that are the strongest in the paper."""
