@@ -11,7 +11,7 @@ tested at the full level: intersection-union); Bonferroni's inequality for the c
 Annals of Statistics 1984 (best of all: every rival counts).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 
 from bench.errors import RecordError
@@ -109,7 +109,7 @@ def decide_number(
 def decide_effect(
     measured: Estimate, published: Estimate, margin: float, half_digit: float, level: float = LEVEL
 ) -> Decision:
-    """Decide whether a published loss, lead or change is met: its sign and its size, each at a stricter level.
+    """Decide whether a published loss, lead or change is met: its sign and its size.
 
     Parameters
     ----------
@@ -120,14 +120,42 @@ def decide_effect(
     level
         Of the whole decision.
     """
-    level = part_level(2, level)
-    sign = 1.0 if published.value > 0 else -1.0
-    return decide_all(
+    signed = measured.times(1.0 if published.value > 0 else -1.0)
+    return decide_parts(
         [
-            decide_sign(measured.times(sign), level),
-            decide_number(measured, published, margin, half_digit, level),
-        ]
+            lambda of_part: decide_sign(signed, of_part),
+            lambda of_part: decide_number(
+                measured, published, margin, half_digit, max(of_part, NUMBER_LEVEL)
+            ),
+        ],
+        level,
     )
+
+
+def decide_parts(parts: Sequence[Callable[[float], Decision]], level: float = LEVEL) -> Decision:
+    """Decide a claim of several parts, each of which must hold.
+
+    Supported when all parts are, each at the full level; contradicted when one is at the level of a part.
+
+    Parameters
+    ----------
+    parts
+        Each returns its decision at a level.
+    level
+        Of the whole decision.
+    """
+    if all(part(level) is Decision.SUPPORTED for part in parts):
+        return Decision.SUPPORTED
+    strict = part_level(len(parts), level)
+    contradicted = any(part(strict) is Decision.CONTRADICTED for part in parts)
+    return Decision.CONTRADICTED if contradicted else Decision.UNDECIDED
+
+
+def decide_above(bounds: Bounds, value: float) -> Decision:
+    """Decide whether a number is above another: its interval lies above it, below it, or holds it."""
+    if bounds.low > value:
+        return Decision.SUPPORTED
+    return Decision.CONTRADICTED if bounds.high < value else Decision.UNDECIDED
 
 
 def decide_range(bounds: Bounds, low: float, high: float) -> Decision:

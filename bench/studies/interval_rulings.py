@@ -1,11 +1,11 @@
 """Rulings on claims from estimates: the decision of the intervals, and the numbers behind it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import hypot
 
 from bench.paper.names import PAPER_SEEDS
 from bench.paper.published import HALF_DIGIT
-from bench.paper.scale import Ruling, Verdict
+from bench.paper.scale import Ruling, Verdict, all_hold
 from bench.stats.estimate import LEVEL, Estimate, published_mean
 from bench.stats.verdict import (
     MARGIN_STDS,
@@ -13,6 +13,7 @@ from bench.stats.verdict import (
     decide_all_positive,
     decide_effect,
     decide_number,
+    part_level,
 )
 
 
@@ -85,6 +86,23 @@ def positive_ruling(what: str, effects: Mapping[str, Estimate], level: float = L
     n_below = sum(found.high < 0 for found in bounds.values())
     text = f"{n_above} surely above and {n_below} surely below zero of {len(effects)}, lowest {shown}"
     return Ruling(verdict, f"{what}: {text}")
+
+
+def parts_ruling(parts: Sequence[Callable[[float], Ruling]], level: float = LEVEL) -> Ruling:
+    """Rule on a claim of several parts, each of which must hold, as `bench.stats.verdict.decide_parts` does.
+
+    Parameters
+    ----------
+    parts
+        Each returns its ruling at a level.
+    level
+        Of the whole decision.
+    """
+    whole = all_hold([part(level) for part in parts])
+    if whole.verdict is not Verdict.CONTRADICTED:
+        return whole
+    strict = all_hold([part(part_level(len(parts), level)) for part in parts])
+    return strict if strict.verdict is Verdict.CONTRADICTED else Ruling(Verdict.UNDECIDED, whole.evidence)
 
 
 def few_seeds_ruling(what: str) -> Ruling:

@@ -12,7 +12,7 @@ from bench.paper.claims import Claim, RecordJudge
 from bench.paper.published import HALF_DIGIT
 from bench.paper.scale import Ruling, Verdict
 from bench.stats.estimate import LEVEL, Bounds
-from bench.stats.verdict import Decision, decide_all, decide_range
+from bench.stats.verdict import Decision, decide_above, decide_all
 from bench.studies.suite import Suite
 
 INDICES: tuple[Index, ...] = ("sci", "dic")
@@ -104,4 +104,4 @@ def _decided(measure: Measure, base: Measure) -> Decision:
         return Decision.UNDECIDED
     # Of two independent means these bounds hold the difference more often than their level says.
     difference = Bounds(measure.low - base.high, measure.high - base.low, LEVEL)
-    return decide_range(difference, 0.0, float("inf"))
+    return decide_above(difference, 0.0)

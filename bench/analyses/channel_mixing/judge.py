@@ -4,6 +4,7 @@ The paper gives no deviation, so ours over seeds stands for theirs, too.
 """
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
@@ -17,10 +18,9 @@ from bench.analyses.channel_mixing.report import (
 )
 from bench.paper.claims import Claim, RecordJudge
 from bench.paper.names import OURS
-from bench.paper.scale import Ruling, all_hold
+from bench.paper.scale import Ruling
 from bench.stats.estimate import mean_over_seeds
-from bench.stats.verdict import part_level
-from bench.studies.interval_rulings import effect_ruling, few_seeds_ruling, positive_ruling
+from bench.studies.interval_rulings import effect_ruling, few_seeds_ruling, parts_ruling, positive_ruling
 from bench.studies.suite import Suite
 
 HALF_DIGIT = 0.05
@@ -54,9 +54,8 @@ class ChannelMixingJudge:
         if "largest" in claim.about:
             return self._largest(claim.about["largest"]).unless(self.void)
         changes: dict[str, float] = claim.about["changes_percent"]
-        level = part_level(len(changes))
-        parts = [self._change(names.split(), stated, level) for names, stated in changes.items()]
-        return all_hold(parts).unless(self.void)
+        parts = [partial(self._change, names.split(), stated) for names, stated in changes.items()]
+        return parts_ruling(parts).unless(self.void)
 
     def _change(self, classes: Sequence[str], stated: float, level: float) -> Ruling:
         line = self._line(classes)

@@ -17,7 +17,7 @@ from bench.paper.names import OURS
 from bench.paper.scale import Ruling, Verdict
 from bench.results.efficiency_record import EfficiencyRecord
 from bench.stats.estimate import Bounds
-from bench.stats.verdict import Decision, decide_all, decide_range, decide_sign, part_level
+from bench.stats.verdict import Decision, decide_above, decide_all, decide_range, decide_sign, part_level
 from bench.studies.measured_scores import NotComparableError, comparable_lead
 from bench.studies.suite import Suite
 
@@ -173,7 +173,7 @@ def _ratio_bounds(panel: Panel, rivals: Iterable[str], n_parts: int = 1) -> dict
 
 def _faster(ratio: Bounds) -> Decision:
     """Decide whether MedMamba is faster."""
-    return decide_range(ratio, 1.0, inf)
+    return decide_above(ratio, 1.0)
 
 
 def _either(first: Decision, second: Decision) -> Decision:

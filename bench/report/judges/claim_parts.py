@@ -1,10 +1,11 @@
 """A claim's parts, each ruled by the rule of its check."""
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from bench.paper.claims import Claim
-from bench.paper.scale import Ruling, Verdict, all_hold
-from bench.stats.verdict import part_level
+from bench.paper.scale import Ruling, Verdict
+from bench.studies.interval_rulings import parts_ruling
 from bench.studies.measured_scores import NotComparableError
 
 Rule = Callable[..., Ruling]
@@ -16,13 +17,13 @@ def ruled_by_check(claim: Claim, rules: Mapping[str, Rule]) -> Ruling | None:
     checks = claim.check.get("checks", [claim.check])
     if not {check.get("name") for check in checks} <= rules.keys():
         return None
-    level = part_level(len(checks))
     try:
-        return all_hold([_ruled(dict(check), rules, level) for check in checks])
+        return parts_ruling([_part(check, rules) for check in checks])
     except NotComparableError as error:
         return Ruling(Verdict.UNDECIDED, f"no score to compare: {error}")
 
 
-def _ruled(arguments: dict[str, object], rules: Mapping[str, Rule], level: float) -> Ruling:
-    rule = rules[str(arguments.pop("name"))]
-    return rule(level, **arguments)
+def _part(check: Mapping[str, Any], rules: Mapping[str, Rule]) -> Callable[[float], Ruling]:
+    arguments = dict(check)
+    rule = rules[arguments.pop("name")]
+    return lambda level: rule(level, **arguments)

@@ -10,10 +10,9 @@ from bench.paper.claim_checks import half_digit, strongest_rival
 from bench.paper.claims import Claim
 from bench.paper.names import NO_PUBLISHED_SPLIT, OURS, short_name
 from bench.paper.published import HALF_DIGIT, PublishedScore
-from bench.paper.scale import Ruling, Verdict, all_hold
+from bench.paper.scale import Ruling, Verdict
 from bench.report.judges.claim_parts import Rule, ruled_by_check
-from bench.stats.verdict import part_level
-from bench.studies.interval_rulings import effect_ruling, number_ruling, positive_ruling
+from bench.studies.interval_rulings import effect_ruling, number_ruling, parts_ruling, positive_ruling
 from bench.studies.measured_scores import (
     NotComparableError,
     comparable_lead,
@@ -68,7 +67,6 @@ class CellJudge:
     ) -> Ruling:
         """Rule on the number of the named baseline, else of the published strongest, and on its being the strongest."""
         named = model or strongest_rival(dataset, metric).model
-        level = part_level(2, level)
         measured = comparable_score(self.suite, dataset, named, metric)
         std = _printed(dataset, named, metric).std
         leads = {
@@ -76,8 +74,13 @@ class CellJudge:
             for other in published.models()
             if other not in (OURS, named)
         }
-        number = number_ruling(measured, value, std, HALF_DIGIT, level)
-        return all_hold([number, positive_ruling(f"leads of {named}", leads, level)])
+        return parts_ruling(
+            [
+                lambda of_part: number_ruling(measured, value, std, HALF_DIGIT, of_part),
+                lambda of_part: positive_ruling(f"leads of {named}", leads, of_part),
+            ],
+            level,
+        )
 
     def _larger_lead(self, level: float, *, dataset: str, than: str, metric: str) -> Ruling:
         """Compare the leads over the rivals that are the strongest in the paper."""

@@ -127,9 +127,9 @@ class TestData:
 
     def test_real_data_go_before_an_excerpt_of_another_recipe(self, ours: list[Record]) -> None:
         asked = data_claim("counts", dataset="ptb", counts={"n_subjects": 36})
-        for suites in ([suite_of(ours), with_data(ours, kind="excerpt")],) * 2:
-            assert ruled(DataJudge(suites)(asked)).verdict is Verdict.SUPPORTED
-            suites.reverse()
+        suites = [suite_of(ours), with_data(ours, kind="excerpt")]
+        for order in (suites, suites[::-1]):
+            assert ruled(DataJudge(order)(asked)).verdict is Verdict.SUPPORTED
 
     @pytest.mark.parametrize("name", ["subjects-disjoint", "per-channel-scaling"])
     def test_what_our_code_sees_to_is_followed_on_all_datasets_or_open(
