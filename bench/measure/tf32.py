@@ -15,4 +15,4 @@ def allows_tf32(device: str) -> bool:
         return False
     import torch
 
-    return torch.backends.cuda.matmul.allow_tf32 or torch.backends.cudnn.allow_tf32
+    return bool(torch.backends.cuda.matmul.allow_tf32 or torch.backends.cudnn.allow_tf32)
