@@ -94,10 +94,13 @@ def judge(claim: Claim, records: RecordJudge | None = None) -> Ruling:
     if finding and claim.needs == BY_ARITHMETIC:
         return Ruling(Verdict.SUPPORTED, finding.evidence)
     ruling = records(claim) if records else None
+    need = needs()[claim.needs]
+    if ruling and need.followed and ruling.verdict is Verdict.UNDECIDED:
+        return Ruling(Verdict.FOLLOWED, f"{need.followed}; {ruling.evidence}")
     if ruling:
         return ruling
     consistent = f"the paper's own numbers agree ({finding.evidence})" if finding else ""
-    verdict, reason = _without_records(needs()[claim.needs])
+    verdict, reason = _without_records(need)
     return Ruling(verdict, "; ".join(part for part in (reason, consistent) if part))
 
 

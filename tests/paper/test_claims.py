@@ -85,6 +85,13 @@ def test_what_compares_our_settings_with_the_paper_is_followed_never_supported()
             assert entry.ruling.verdict is Verdict.FOLLOWED
 
 
+def test_records_of_other_settings_leave_what_is_followed_outside_the_tally() -> None:
+    asked = next(claim for claim in claims.text_claims() if claim.needs == "setup")
+    ruling = claims.judge(asked, lambda _: Ruling(Verdict.UNDECIDED, "changed epochs=3"))
+    assert ruling.verdict is Verdict.FOLLOWED
+    assert ruling.evidence.endswith("; changed epochs=3")
+
+
 def test_the_published_split_that_shares_subjects_is_told() -> None:
     evidence = next(e.ruling.evidence for e in claims.ledger() if e.claim.id == "subjects-disjoint")
     assert "UCI-HAR" in evidence

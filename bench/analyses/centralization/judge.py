@@ -48,9 +48,10 @@ class CentralizationJudge:
             scalings |= {measure.choice.scaling for found in given.values() for measure in found}
         n_cells = len(INDICES) * len(printed)
         evidence = (
-            f"one reading of each index gives {most} of {n_cells} printed numbers, no reading {unmet}; those that give "
-            f"any are of signals {', '.join(sorted(scalings)) or 'of no scaling'}"
+            f"one reading of each index gives {most} of {n_cells} printed numbers, no reading gives {unmet}"
         )
+        if scalings:
+            evidence += f"; those that give any are of signals {', '.join(sorted(scalings))}"
         if most == n_cells:
             return Ruling(Verdict.SUPPORTED, evidence)
         # A number that no reading gives may come from one that was not tried.
