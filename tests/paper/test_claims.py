@@ -79,7 +79,7 @@ def test_not_checkable_claims_say_why() -> None:
 
 def test_what_compares_our_settings_with_the_paper_is_followed_never_supported() -> None:
     followed = {claim.needs for claim in claims.text_claims() if claims.needs()[claim.needs].followed}
-    assert followed == {"setup", "protocols", "counts", "disjoint", "scaling-of-data"}
+    assert followed == {"setup", "batches", "protocols", "counts", "disjoint", "scaling-of-data"}
     for entry in claims.ledger():
         if entry.claim.needs in followed:
             assert entry.ruling.verdict is Verdict.FOLLOWED

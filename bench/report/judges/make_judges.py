@@ -16,7 +16,7 @@ from bench.report.judges.setup_claims import SetupJudge
 from bench.studies.suite import Suite
 
 _OF_DATA = ("data", "counts", "disjoint", "scaling-of-data")
-_OF_SETUP = ("setup", "protocols", "ablation-sizes")
+_OF_SETUP = ("setup", "batches", "protocols", "ablation-sizes")
 
 
 def make_judges(out: Path, suites: Sequence[Suite]) -> dict[str, RecordJudge]:

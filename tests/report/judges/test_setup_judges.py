@@ -147,9 +147,7 @@ class TestData:
 
 
 class TestSetup:
-    @pytest.mark.parametrize(
-        "name", ["training-protocol", "training-batch", "configuration", "best-checkpoint", "five-seeds"]
-    )
+    @pytest.mark.parametrize("name", ["training-protocol", "configuration", "best-checkpoint", "five-seeds"])
     def test_the_papers_settings_are_followed_never_supported(self, ours: list[Record], name: str) -> None:
         ruling = ruled(SetupJudge(suite_of(ours))(claim(name)))
         assert ruling.verdict is Verdict.FOLLOWED
@@ -267,7 +265,7 @@ def test_every_rule_of_a_claim_is_one_of_its_judge_and_takes_its_arguments(ours:
     data, setup = DataJudge([suite])._rules, SetupJudge(suite)._rules
     by_about: dict[str, Mapping[str, Callable[..., Any]]] = {
         **dict.fromkeys(("data", "disjoint", "scaling-of-data"), data),
-        **dict.fromkeys(("setup", "protocols", "ablation-sizes"), setup),
+        **dict.fromkeys(("setup", "batches", "protocols", "ablation-sizes"), setup),
         "scaling": ScalingJudge([])._rules,
     }
     by_check = {"cells": CellJudge(suite)._rules, "ablation": AblationJudge(suite)._rules}
