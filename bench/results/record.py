@@ -108,7 +108,8 @@ class Parameters(FrozenModel):
 class Environment(FrozenModel):
     """Machine and software of a cell. Only equal environments promise equal results.
 
-    ``driver`` names a GPU's driver, CUDA and cuDNN; ``ranks`` is how many processes trained the cell together.
+    ``driver`` names a GPU's driver, CUDA and cuDNN; ``ranks`` is how many processes trained the cell together;
+    ``tf32`` is whether float32 products were rounded to TF32, None in records from before it was noted.
     """
 
     device: Name
@@ -120,6 +121,7 @@ class Environment(FrozenModel):
     deterministic: bool
     scan_backend: Line | None
     attention_backend: Line | None = None
+    tf32: bool | None = None
     platform: Line
     versions: dict[Line, Line]
 

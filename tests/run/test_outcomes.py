@@ -7,6 +7,8 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
+import torch
+from bench.run.cells.train_cell import run_cell
 
 from bench.run import pool
 from bench.run.failure import environment_of
@@ -93,6 +95,18 @@ def test_a_gpu_is_deterministic_only_when_asked(
     monkeypatch.setattr("bench.measure.environment._gpu", lambda: ("g", "d"))
     environment = environment_of(replace(job, device="cuda", deterministic=asked), None)
     assert (environment.device_name, environment.driver, environment.deterministic) == ("g", "d", asked)
+
+
+def test_training_rounds_no_product_to_tf32(data: Path, tmp_path: Path) -> None:
+    (job,) = jobs_of(data, tmp_path / "r", "Good")
+    before = torch.backends.cudnn.allow_tf32
+    torch.backends.cudnn.allow_tf32 = True
+    try:
+        record, _ = run_cell(job, lambda _: None)
+        assert not torch.backends.cudnn.allow_tf32
+    finally:
+        torch.backends.cudnn.allow_tf32 = before
+    assert record.environment.tf32 is False
 
 
 def test_memory_beyond_the_share_is_out_of_memory_and_half_the_windows_are_tried(run: Run) -> None:

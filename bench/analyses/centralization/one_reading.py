@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from bench.analyses.centralization.record import CentralizationRecord, Choice, Index, Reading, Scaling, Unit
 from bench.paper import published
-from bench.paper.claim_checks import HALF_DIGIT
+from bench.paper.published import HALF_DIGIT
 
 
 @dataclass(frozen=True)

@@ -280,7 +280,8 @@ _SPEED_CAPTION = (
     "Medians over rounds in which the models took turns, device synchronised, after a warm-up, random windows; a "
     "training step is forward, backward, clipping and optimiser. The percentage is half the interval of the median at "
     "95 percent from order statistics. Latency is that of batch 1, its 95th percentile over single runs. Numbers of "
-    "different blocks are of different sizes or settings of the device and cannot be compared."
+    "different blocks are of different sizes or settings of the device and cannot be compared. The baselines are this "
+    "package's implementations, some of them faster than the published code; no TF32."
 )
 _SPREAD_CAPTION = (
     "Quartiles of the time of single runs as differences from the median of rounds, in percent, and in brackets the "
@@ -289,5 +290,6 @@ _SPREAD_CAPTION = (
 _RATIO_CAPTION = (
     "Windows per second of MedMamba over those of the model in inference: above 1 MedMamba is faster. The heading of a "
     "column names the batch asked for; the published ratios are of batch 256. Median over rounds, paired; half of its "
-    "95 percent interval in percent."
+    "95 percent interval in percent. The baselines are this package's implementations, some of them faster than the "
+    "published code."
 )
