@@ -9,7 +9,7 @@ SENTENCES = {
     "whole": "whole dataset",
     "excerpt": "EXCERPT of the dataset",
     "own": "a user's OWN data, of which nothing is published",
-    "simulated": "SIMULATED data: the scores mean nothing",
+    "simulated": "SIMULATED data: the scores are not interpretable",
 }
 """For captions."""
 
@@ -17,7 +17,7 @@ SHORT = {
     "whole": "whole",
     "excerpt": "EXCERPT",
     "own": "a user's OWN",
-    "simulated": "SIMULATED, scores mean nothing",
+    "simulated": "SIMULATED, scores not interpretable",
 }
 """For captions that list several datasets."""
 
@@ -28,7 +28,7 @@ STAMPS = {
     "whole": "",
     "excerpt": "EXCERPT of the data: scores are not comparable with published ones",
     "own": "A user's OWN data",
-    "simulated": "SIMULATED data: scores mean nothing",
+    "simulated": "SIMULATED data: scores are not interpretable",
 }
 """Written into pictures, which lose their captions when shared."""
 
