@@ -153,7 +153,7 @@ def small_test(study: Study) -> str:
     """Warn that a test on few subjects shows little, of scores and of intervals."""
     n_subjects = study.record.data.parts["test"].n_subjects
     name = short_name(study.dataset)
-    return f"{name}: {plural(n_subjects, 'test subject')}: too few to rank models, and for intervals to be relied on"
+    return f"{name}: {plural(n_subjects, 'test subject')}: too few to rank models"
 
 
 def data_remarks(study: Study) -> list[str]:

@@ -8,9 +8,9 @@ from unittest import mock
 
 import pytest
 import torch
-from bench.run.cells.train_cell import run_cell
 
 from bench.run import pool
+from bench.run.cells.train_cell import run_cell
 from bench.run.failure import environment_of
 from bench.run.pool import Finished, run_jobs
 from tests.fixtures.waiting import is_running, wait_for

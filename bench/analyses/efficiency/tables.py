@@ -114,31 +114,38 @@ def _rate_cell(panel: Panel, name: str, mode: Mode, batch: int, notes: Footnotes
 def spread_table(found: Sequence[Panel]) -> Table:
     """Return the quartiles of single runs, in percent of their median: one block per panel."""
     workloads = _workloads(found)
+    notes = Footnotes()
+    blocks = tuple(
+        Block(
+            panel.heading,
+            tuple(
+                Row(
+                    name,
+                    tuple(_spread_cell(panel.condition(name, *workload), notes) for workload in workloads),
+                )
+                for name in panel.records
+            ),
+        )
+        for panel in found
+    )
     return Table(
         name="efficiency-spread",
         title="How much the runs of a model differ",
         columns=tuple(f"{_short(mode)} {batch}" for mode, batch in workloads),
-        blocks=tuple(
-            Block(
-                panel.heading,
-                tuple(
-                    Row(name, tuple(_spread_cell(panel.condition(name, *workload)) for workload in workloads))
-                    for name in panel.records
-                ),
-            )
-            for panel in found
-        ),
+        blocks=blocks,
         caption=f"{_SPREAD_CAPTION} {describe_panels(found)}",
-        footnotes=tuple(_warnings(found)),
+        footnotes=(*notes.texts, *_warnings(found)),
         unit="percent",
         digits=1,
     )
 
 
-def _spread_cell(condition: TimedWorkload | None) -> Cell:
+def _spread_cell(condition: TimedWorkload | None, notes: Footnotes) -> Cell:
     if condition is None:
         return Cell()
     seconds = summarise(condition.rounds)
+    if seconds.n_runs == 1:
+        return Cell(note=notes.number("a single run has no quartiles"))
     low, high = (100 * (quartile / seconds.median - 1) for quartile in seconds.quartiles)
     return Cell(high - low, low=low, high=high, text=f"{low:+.1f} to {high:+.1f} ({seconds.n_runs})")
 
@@ -153,7 +160,7 @@ def ratio_table(found: Sequence[Panel]) -> Table:
     ]
     return Table(
         name="efficiency-ratio",
-        title="How many times as fast as each model MedMamba is",
+        title="MedMamba's speed-up over each model",
         columns=(
             *(f"{panel.heading}, batch {panel.throughput_batch}" for panel in found),
             "ratio",

@@ -120,7 +120,7 @@ def _f1(study: Study, model: str) -> float | None:
 def _certainty(study: Study, tested: Predicted | None, order: list[str], *, is_above: bool) -> str:
     """Say whether MedMamba, else the best model, is surely ahead of all rivals, or what makes that meaningless."""
     if study.record.data.kind == "simulated":
-        return "simulated: means nothing"
+        return "not interpretable (simulated)"
     if not study.has_one_protocol:
         return "not one protocol: no ranking"
     if not is_above:
