@@ -7,6 +7,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -92,15 +93,16 @@ def _build_once(source: Located, jobs: int, allow_skipped: bool, progress: Progr
     """Build under a lock, in a folder that gets the entry's name only when it is complete."""
     final = source.entry.folder
     partial = final.with_name(f"{final.name}.partial")
-    try:
-        final.parent.mkdir(parents=True, exist_ok=True)
-        lock = lock_of(final)
-        lock.acquire()
-    except OSError as error:
-        raise DataError(
-            f"{final.parent}: cannot be written ({error.strerror}); set BENCH_CACHE to another folder"
-        ) from error
-    try:
+    with ExitStack() as held:
+        try:
+            final.parent.mkdir(parents=True, exist_ok=True)
+            held.enter_context(lock_of(final))
+        except OSError as error:
+            raise DataError(
+                f"{final.parent}: cannot be written ({error.strerror}); set BENCH_CACHE to another folder"
+            ) from error
+        # What is left half-done goes before the lock does.
+        held.callback(shutil.rmtree, partial, ignore_errors=True)
         manifest = manifest_of(source)
         if manifest is not None:
             return manifest
@@ -115,9 +117,6 @@ def _build_once(source: Located, jobs: int, allow_skipped: bool, progress: Progr
         shutil.rmtree(final, ignore_errors=True)
         partial.rename(final)
         return manifest
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
-        lock.release()
 
 
 @dataclass
