@@ -14,6 +14,7 @@ import click
 
 from bench import __version__
 from bench.errors import BenchError
+from bench.files import refused
 
 _FIRST_LINE = re.compile(r'"""``bench (?P<name>[a-z-]+)``: (?P<help>.*)"""')
 _FIRST = (
@@ -80,6 +81,12 @@ class LazyGroup(click.Group):
                 raise
             click.echo(f"error: {error}", err=True)
             ctx.exit(error.exit_code)
+        except OSError as error:
+            refusal = refused(error)
+            if refusal is None or ctx.params.get("debug"):
+                raise
+            click.echo(f"error: {refusal}", err=True)
+            ctx.exit(refusal.exit_code)
         except KeyboardInterrupt:
             click.echo("interrupted; finished cells are kept, run the same command to go on", err=True)
             ctx.exit(130)

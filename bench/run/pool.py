@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 
 from filelock import Timeout
 
+from bench.errors import BenchError
 from bench.measure.exclusive import training
 from bench.processes import LOST_CODE, Child, stop, wait_for_news
 from bench.results.record import Epoch, Failure, Outcome
@@ -78,8 +79,8 @@ def run_jobs(
 ) -> Generator[Event]:
     """Run jobs and yield what happens; stop the workers when the caller stops listening.
 
-    A worker that dies by a signal, or by a fault of disk or mount, is tried again twice; one that lacks memory, once
-    with half the micro-batch. A job whose cell another process holds waits until that process is done with it.
+    A worker that dies by a signal, or that disk, data or machine fail, is tried again twice; one that lacks memory,
+    once with half the micro-batch. A job whose cell another process holds waits until that process is done with it.
 
     Parameters
     ----------
@@ -95,7 +96,8 @@ def run_jobs(
     Raises
     ------
     BenchError
-        Not even the record of a failure can be written, or no worker can be started; finished cells are kept.
+        Disk or data fail again and again, which leaves no record; not even that of a failure can be written; or no
+        worker can be started. Finished cells are kept.
     """
     if jobs:
         # Waits for the end of a measurement on this device.
@@ -166,8 +168,14 @@ def _conclude(cell: _Running, queue: deque[_Waiting]) -> Iterator[Event]:
         queue.append(cell.waiting.later(LOCKED_RETRY_S, attempt=attempt))
     elif ended.outcome == "too-large" and (smaller := cell.job.smaller()) is not None:
         queue.append(_Waiting(smaller))
-    elif ended.outcome == "fault" and attempt <= RETRIES:
+    elif ended.outcome in ("disk", "fault") and attempt <= RETRIES:
         queue.append(cell.waiting.later(RETRY_S, attempt=attempt + 1))
+    elif ended.outcome == "disk":
+        assert ended.failure is not None
+        raise BenchError(
+            f"{cell.job.cell.label}: {ended.failure.message}; the run has stopped, this cell has no record: make room, "
+            "or bring disk and data back, and run the same command again: finished cells and epochs are kept"
+        )
     elif ended.outcome in ("fault", "too-large", "died"):
         assert ended.failure is not None
         yield from _fail(cell, queue, "failed", ended.failure)
