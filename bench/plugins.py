@@ -4,12 +4,14 @@ import ast
 import hashlib
 import importlib.util
 import sys
+import sysconfig
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
 from bench.errors import UsageError
 from bench.files import sha256_of
+from bench.kept_state import kept_state
 
 
 def is_file(text: str) -> bool:
@@ -90,6 +92,8 @@ def _imported_beside(path: Path, folder: Path) -> Iterator[Path]:
 def load(path: Path) -> ModuleType:
     """Import a user's file, once; its folder can be imported from as when it is run as a script.
 
+    What it changes of this process while it is imported, such as seeds and the current folder, is put back.
+
     Raises
     ------
     UsageError
@@ -104,12 +108,24 @@ def load(path: Path) -> ModuleType:
     if spec is None or spec.loader is None:
         raise UsageError(f"{path}: not a Python file")
     if str(path.parent) not in sys.path:
-        sys.path.append(str(path.parent))
+        sys.path.insert(_first_of_others(), str(path.parent))
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
-        spec.loader.exec_module(module)
+        with kept_state():
+            spec.loader.exec_module(module)
     except BaseException:
         del sys.modules[name]
         raise
     return module
+
+
+def _first_of_others() -> int:
+    """Return the place on the path behind the standard library and before all packages, this one's folder included."""
+    others = {
+        "",
+        str(Path(__file__).parents[1]),
+        sysconfig.get_path("purelib"),
+        sysconfig.get_path("platlib"),
+    }
+    return next((place for place, folder in enumerate(sys.path) if folder in others), len(sys.path))

@@ -23,6 +23,9 @@ from bench.run.resources import least_used
 RETRIES = 2
 RETRY_S = 1.0
 LOCKED_RETRY_S = 2.0
+# More processes than this at once in one cell are a mistake in a user's code, which would take the machine down.
+MOST_PROCESSES = 200
+COUNT_S = 1.0
 
 
 @dataclass(frozen=True)
@@ -67,11 +70,20 @@ class _Running:
     child: Child
     started: datetime = field(default_factory=lambda: datetime.now(UTC))
     clock: float = field(default_factory=time.monotonic)
+    counted: float = field(default_factory=time.monotonic)
     ended: Ended | None = None
 
     @property
     def job(self) -> Job:
         return self.waiting.job
+
+    def n_processes(self) -> int:
+        """Return how many processes the worker has started, as counted now and then; 0 in between."""
+        now = time.monotonic()
+        if now - self.counted < COUNT_S:
+            return 0
+        self.counted = now
+        return self.child.count_started()
 
 
 def run_jobs(
@@ -127,6 +139,9 @@ def _run(
                 elif timeout_s is not None and time.monotonic() - cell.clock > timeout_s:
                     running.remove(cell)
                     yield from _stop_late(cell, queue, timeout_s)
+                elif (n_processes := cell.n_processes()) > MOST_PROCESSES:
+                    running.remove(cell)
+                    yield from _stop_crowd(cell, queue, n_processes)
     finally:
         _stop(running)
 
@@ -199,6 +214,15 @@ def _stop_late(cell: _Running, queue: deque[_Waiting], timeout_s: float) -> Iter
     remedy = "raise --cell-timeout and give --retry-failed to go on from its checkpoint"
     message = f"not finished after {timeout_s:g} s; {remedy}"
     yield from _fail(cell, queue, "timeout", Failure(kind="Timeout", message=message))
+
+
+def _stop_crowd(cell: _Running, queue: deque[_Waiting], n_processes: int) -> Iterator[Finished]:
+    cell.child.end()
+    _stop([cell])
+    message = (
+        f"had {n_processes} processes at once, more than {MOST_PROCESSES}; mend the code that starts them"
+    )
+    yield from _fail(cell, queue, "failed", Failure(kind="TooManyProcesses", message=message))
 
 
 def _fail(cell: _Running, queue: deque[_Waiting], outcome: Outcome, failure: Failure) -> Iterator[Finished]:
