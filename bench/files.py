@@ -21,11 +21,20 @@ DISK_FAULTS = frozenset(getattr(errno, name) for name in _DISK_FAULTS.split() if
 
 
 def cache_root() -> Path:
-    """Return BENCH_CACHE, or this package's folder in the user's cache."""
+    """Return BENCH_CACHE, or this package's folder in the user's cache.
+
+    Raises
+    ------
+    BenchError
+        BENCH_CACHE names a home that there is not.
+    """
     import platformdirs
 
     given = os.environ.get("BENCH_CACHE")
-    return Path(given).expanduser() if given else platformdirs.user_cache_path("medmamba-bench")
+    try:
+        return Path(given).expanduser() if given else platformdirs.user_cache_path("medmamba-bench")
+    except RuntimeError as error:
+        raise BenchError(f"BENCH_CACHE={given}: no such home; set it to the path of a folder") from error
 
 
 def sha256_of(path: Path) -> str:

@@ -41,9 +41,13 @@ def existing(file: str) -> Path:
     UsageError
         There is no such file.
     """
-    path = Path(file).expanduser().resolve()
-    if not path.is_file():
-        raise UsageError(f"{file}: no such file")
+    try:
+        path = Path(file).expanduser().resolve()
+        is_there = path.is_file()
+    except (OSError, RuntimeError, ValueError) as error:
+        raise UsageError(f"{file[:200]!r}: cannot be used as a file ({error}); give its path") from error
+    if not is_there:
+        raise UsageError(f"{file if file.isprintable() else ascii(file)}: no such file")
     return path
 
 

@@ -102,8 +102,10 @@ def _choose_folder_of_sockets() -> None:
 def _environment_of_server() -> Iterator[None]:
     """Have a process that is started meanwhile make no thread pools, which a fork would not survive.
 
-    Nor does it take a notebook's choice of how matplotlib draws, which need not be installed here.
+    Nor does it take a notebook's choice of how matplotlib draws, which need not be installed here, or hear
+    Ctrl-C, which is for this process to answer.
     """
+    answer = _ignore_ctrl_c()
     before = {name: os.environ.get(name) for name in (*_POOLS, "MPLBACKEND")}
     os.environ.update(dict.fromkeys(_POOLS, "1"))
     os.environ.pop("MPLBACKEND", None)
@@ -115,6 +117,15 @@ def _environment_of_server() -> Iterator[None]:
                 os.environ.pop(name, None)
             else:
                 os.environ[name] = value
+        answer()
+
+
+def _ignore_ctrl_c() -> Callable[[], object]:
+    """Ignore Ctrl-C, which a process started now then does too; return what has it answered again."""
+    if threading.current_thread() is not threading.main_thread():
+        return lambda: None
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return lambda: signal.signal(signal.SIGINT, before)
 
 
 class Child:

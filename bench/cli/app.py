@@ -15,6 +15,7 @@ import click
 from bench import __version__
 from bench.errors import BenchError
 from bench.files import refused
+from bench.machine import require_unix
 
 _FIRST_LINE = re.compile(r'"""``bench (?P<name>[a-z-]+)``: (?P<help>.*)"""')
 _FIRST = (
@@ -75,6 +76,7 @@ class LazyGroup(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; a user's error becomes one line and its exit code."""
         try:
+            require_unix()
             return super().invoke(ctx)
         except BenchError as error:
             if ctx.params.get("debug"):

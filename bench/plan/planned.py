@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from bench.errors import RecordError
 from bench.files import atomic_file
@@ -61,5 +61,5 @@ def read_planned(out: Path) -> list[PlannedName]:
         return []
     try:
         return [PlannedName.model_validate(name) for name in json.loads(path.read_text(encoding="utf-8"))]
-    except (ValueError, ValidationError) as error:
+    except (ValueError, RecursionError, TypeError) as error:
         raise RecordError(f"{path}: damaged ({error}); remove it, the next run writes it anew") from error

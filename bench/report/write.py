@@ -146,6 +146,6 @@ def _listed(manifest: Path) -> Sequence[str]:
     """Return the files that a manifest lists; none if it is absent or unreadable."""
     try:
         listed = json.loads(manifest.read_text(encoding="utf-8"))["files"]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return ()
     return [name for name in listed if isinstance(name, str)] if isinstance(listed, list) else ()
