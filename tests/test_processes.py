@@ -233,7 +233,7 @@ def test_no_folder_for_temporary_files_is_one_line_that_names_tmpdir(monkeypatch
         raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found")
 
     monkeypatch.setattr(tempfile, "gettempdir", refuse)
-    with pytest.raises(BenchError, match="TMPDIR=.*no folder for temporary files can be used"):
+    with pytest.raises(BenchError, match=r"TMPDIR=.*no folder for temporary files can be used"):
         processes.fork_server()
 
 

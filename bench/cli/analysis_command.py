@@ -27,7 +27,9 @@ def analysis_command(analysis: "Analysis", name: str | None = None) -> click.Com
 
     def callback(data: Path | None, out: Path | None, **values: Any) -> None:
         from bench.analyses.runner import analyse, shown
+        from bench.results.store import require_writable
 
+        require_writable(report_folder(out))
         results = out or default_results()
         analyse(
             analysis,

@@ -5,6 +5,7 @@ A command is a file beside this one that begins with its name and the line that 
 """
 
 import importlib
+import os
 import re
 from functools import cache
 from pathlib import Path
@@ -77,6 +78,8 @@ class LazyGroup(click.Group):
         """Run a command; a user's error becomes one line and its exit code."""
         try:
             require_unix()
+            # A notebook's choice of how matplotlib draws, which need not be installed here; ours is each figure's own.
+            os.environ.pop("MPLBACKEND", None)
             return super().invoke(ctx)
         except BenchError as error:
             if ctx.params.get("debug"):

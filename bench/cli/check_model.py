@@ -13,9 +13,14 @@ def command(spec: str) -> None:
     """
     from bench import plugins
     from bench.models import battery, registry
+    from bench.run.first_look import first_look
 
     name = registry.register_file(spec)
     path, class_name = plugins.split_spec(spec)
+    problem = first_look(path)
+    if problem is not None:
+        click.echo(f"FAIL  import\n      {problem}\n{name}: no other check was made")
+        raise SystemExit(1)
     model = getattr(plugins.load(path), class_name)
     outcomes = list(battery.run_battery(model, battery.exceptions_of(model)))
     for outcome in outcomes:

@@ -52,9 +52,8 @@ def test_names_that_no_file_can_have_are_one_line(name: str) -> None:
 )
 def test_model_defaults_that_json_cannot_say_are_refused(tmp_path: Path, default: str) -> None:
     path = tmp_path / "net.py"
-    path.write_text(
-        f"class Net:\n    def __init__(self, *, n_channels, n_times, n_classes, width={default}):\n        pass\n"
-    )
+    arguments = f"n_channels, n_times, n_classes, width={default}"
+    path.write_text(f"class Net:\n    def __init__(self, *, {arguments}):\n        pass\n")
     with pytest.raises(ModelError, match=r"JSON can say|not readable as Python"):
         register_file(f"{path}:Net")
 

@@ -1,5 +1,6 @@
 """Cuts a dataset's records into windows once, as a stream, in parallel, into the cache."""
 
+import errno
 import importlib.metadata
 import multiprocessing
 import shutil
@@ -25,9 +26,13 @@ from bench.datasets.provenance import provenance_of
 from bench.datasets.registry import DatasetEntry, load_reader
 from bench.datasets.registry import entry as dataset_entry
 from bench.errors import DataError
+from bench.files import DISK_FAULTS
+from bench.locks import NO_LOCKS
 from bench.processes import process_pool
 
 LARGEST_SKIPPED_SHARE = 0.01
+# What says nothing of a file: its disk is gone, or has no locks. A bad sector, EIO, is the file's.
+_NOT_THE_FILE = (DISK_FAULTS | NO_LOCKS) - {errno.EIO, errno.EINVAL}
 _KINDS = {"f": "float32", "iu": "whole numbers", "U": "text"}
 _LIBRARIES = ("numpy", "scipy", "pandas", "wfdb", "mne", "h5py", "neurokit2")
 
@@ -286,6 +291,8 @@ def _cut_or_reason(dataset: DatasetEntry, folder: Path, record: SourceRecord) ->
     except DamagedRecord as error:
         return str(error)
     except OSError as error:
+        if error.errno in _NOT_THE_FILE:
+            raise DataError(f"{folder}: {error.strerror}; bring the disk back and run again") from error
         # A disk that fails while a library reads.
         return as_one_line(f"{record.name}: cannot be read ({error.strerror or error})")
     return cut
