@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import psutil
 
+MOST_PROCESSES = 200
+"""More than this at once below one cell are a mistake in a user's code, which would take the machine down."""
+
 _PR_SET_CHILD_SUBREAPER = 36
 # Processes that start others while they are ended are caught in the next round.
 _ROUNDS = 20

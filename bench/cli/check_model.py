@@ -12,8 +12,8 @@ def command(spec: str) -> None:
     bench check-model ./my_model.py:MyNet
     """
     from bench import plugins
+    from bench.first_look import first_look
     from bench.models import battery, registry
-    from bench.run.first_look import first_look
 
     name = registry.register_file(spec)
     path, class_name = plugins.split_spec(spec)

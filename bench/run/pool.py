@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 
 from filelock import Timeout
 
+from bench.descendants import MOST_PROCESSES
 from bench.errors import BenchError
 from bench.measure.exclusive import training
 from bench.processes import LOST_CODE, Child, stop, wait_for_news
@@ -23,8 +24,6 @@ from bench.run.resources import least_used
 RETRIES = 2
 RETRY_S = 1.0
 LOCKED_RETRY_S = 2.0
-# More processes than this at once in one cell are a mistake in a user's code, which would take the machine down.
-MOST_PROCESSES = 200
 COUNT_S = 1.0
 
 

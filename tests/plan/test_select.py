@@ -71,4 +71,4 @@ def test_shards_that_there_are_not_are_refused(text: str) -> None:
 @pytest.mark.parametrize("value", ["9" * 5000, "[" * 5000])
 def test_a_value_without_end_is_refused(value: str) -> None:
     with pytest.raises(UsageError, match="not a value"):
-        parse_assignments([f"epochs={value}"])
+        parse_assignments((f"epochs={value}",))

@@ -6,9 +6,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from bench import plugins
-from bench.descendants import descendants
+from bench.descendants import MOST_PROCESSES, descendants
 from bench.processes import Child, wait_for_news
-from bench.run.pool import MOST_PROCESSES
 
 LONGEST_S = 120.0
 _LOOK_S = 0.2
