@@ -199,3 +199,17 @@ def test_data_changed_after_the_plan_is_not_trained_under_the_old_key(data: Path
     (event,) = [event for event in run_jobs([job], n_workers=1) if isinstance(event, Finished)]
     assert event.ended.outcome == "failed"
     assert "when the cell was planned; run the same command again" in event.ended.message
+
+
+def test_a_cell_with_too_many_processes_is_a_failure_and_none_of_them_is_left(
+    run: Run, graves: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pool, "MOST_PROCESSES", 5)
+    monkeypatch.setattr(pool, "COUNT_S", 0.1)
+    error = run("Crowds", sets=[f"graves='{graves}'"]).record.error
+    assert error is not None
+    assert error.kind == "TooManyProcesses"
+    assert "had 6 processes at once, more than 5" in error.message
+    numbers = [int(path.name) for path in graves.iterdir()]
+    assert len(numbers) == 6
+    wait_for(lambda: not any(map(is_running, numbers)), "processes")
