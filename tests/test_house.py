@@ -169,8 +169,8 @@ def test_a_metric_is_a_field_a_value_and_a_heading(copy: Path) -> None:
     for name, old, new in (
         (
             "results/record.py",
-            "    auprc: Share | None\n",
-            "    auprc: Share | None\n    kappa: Share | None = None\n",
+            "    auprc: float | None\n",
+            "    auprc: float | None\n    kappa: float | None = None\n",
         ),
         ("results/metrics.py", '    "auprc": "AUPRC",\n', '    "auprc": "AUPRC",\n    "kappa": "Kappa",\n'),
         (
