@@ -1,4 +1,4 @@
-"""The report of a results folder as files: tables in five formats, figures in three, one page, one checklist."""
+"""The report of a results folder as files: tables in five formats, figures in three, a page, a checklist, all scores."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,6 +20,7 @@ from bench.report.contents import Contents, read_contents
 from bench.report.page import page
 from bench.report.reproducibility import to_markdown
 from bench.report.section import Section
+from bench.studies.tidy import as_csv, tidy_rows
 
 MANIFEST = "files.json"
 
@@ -64,6 +65,7 @@ def render(out: Path, report: Path) -> Report:
     files += [
         write_text(report / "REPRODUCIBILITY.md", to_markdown(contents)),
         write_text(report / "index.html", page(out, contents, report / "figures")),
+        write_text(report / "cells.csv", as_csv(tidy_rows(contents.records))),
     ]
     shown = {table.name: table for section in contents.sections for table in section.tables}
     return Report(
