@@ -1,4 +1,4 @@
-"""The report of a results folder as files: tables in five formats, figures in three, a page, a checklist, all scores."""
+"""The report of a results folder as files: tables in five formats, figures in three, page, checklist, all scores."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
