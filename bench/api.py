@@ -101,7 +101,7 @@ def build(
     n_times: int,
     n_classes: int,
     *,
-    dataset: str = "",
+    dataset: str | None = None,
     **hyperparameters: Any,
 ) -> "nn.Module":
     """Build a model with its published hyperparameters; its weights are torch's next random numbers.
@@ -113,21 +113,23 @@ def build(
     n_channels, n_times, n_classes
         Shape of the task: inputs are ``(batch, n_times, n_channels)``, logits ``(batch, n_classes)``.
     dataset
-        Take the hyperparameters published for this dataset, where they differ between datasets.
+        Take the hyperparameters published for this dataset; by default those that are for no dataset in particular.
     **hyperparameters
         Other values for the model's hyperparameters.
 
     Raises
     ------
     UsageError
-        The name or a hyperparameter is unknown.
+        The name, the dataset or a hyperparameter is unknown.
     """
+    from bench import datasets
     from bench.models import registry
     from bench.settings import preset, resolve
 
     model = _single("model", name, registry)
     chosen = preset("paper")
-    published = resolve(model, dataset, 0, recipe_name=chosen.recipe, preset=chosen, assignments={})
+    task = "" if dataset is None else _single("dataset", dataset, datasets)
+    published = resolve(model, task, 0, recipe_name=chosen.recipe, preset=chosen, assignments={})
     return registry.build(
         model, n_channels, n_times, n_classes, **{**published.hyperparameters, **hyperparameters}
     )
