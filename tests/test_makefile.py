@@ -32,6 +32,7 @@ def extras(commands: str) -> set[str]:
         (["install"], set()),
         (["test"], {"test", "lint"}),
         (["lint"], {"test", "lint"}),
+        (["docs"], {"docs"}),
         (["install", "CUDA=1"], {"cuda"}),
         (["test", "CUDA=1"], {"cuda", "test", "lint"}),
     ],
