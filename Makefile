@@ -7,7 +7,7 @@ STAMP := .venv/.installed$(if $(CUDA),-cuda)
 TOOLS := .venv/.tools$(if $(CUDA),-cuda)
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: install run test test-grid test-all lint format docs bench bench-scan gpu-check soak clean
+.PHONY: install run test test-grid test-all lint format bench bench-scan gpu-check soak clean
 
 install: $(STAMP)
 
@@ -51,6 +51,7 @@ format: $(TOOLS)
 	$(BIN)/ruff format .
 
 # The site, into build/site; a warning is an error.
+.PHONY: docs
 docs: $(STAMP)
 	$(PIP) --editable ".[docs]"
 	$(BIN)/python -m mkdocs build --strict --config-file docs/site/mkdocs.yml
