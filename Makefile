@@ -57,6 +57,12 @@ format: $(TOOLS)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# The site, into build/site; a warning is an error.
+.PHONY: docs
+docs: $(STAMP)
+	$(PIP) --editable ".[docs]"
+	$(BIN)/python -m mkdocs build --strict --config-file docs/site/mkdocs.yml
+
 bench: $(TOOLS)
 	$(BIN)/python -m benchmarks
 

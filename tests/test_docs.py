@@ -48,7 +48,7 @@ def test_the_readme_is_short_and_shows_what_exists() -> None:
         assert (ROOT / target).exists(), f"README links to {target}"
 
 
-@pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md"])
+@pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md", "AGENTS.md"])
 def test_files_named_in_documents_exist(document: str) -> None:
     text = (ROOT / document).read_text(encoding="utf-8")
     for name in re.findall(r"`((?:bench|docs|tests|results|benchmarks)/[\w./-]+)`|\b(docs/\w+\.md)", text):

@@ -32,6 +32,7 @@ def extras(commands: str) -> set[str]:
         (["install"], set()),
         (["test"], {"test", "lint"}),
         (["lint"], {"test", "lint"}),
+        (["docs"], {"docs"}),
         (["install", "CUDA=1"], {"cuda"}),
         (["test", "CUDA=1"], {"cuda", "test", "lint"}),
     ],
@@ -56,7 +57,15 @@ def test_the_cuda_scan_is_built_against_the_torch_installed_before(tmp_path: Pat
 def test_the_documents_name_targets_that_there_are() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
-    for document in ("README.md", "CONTRIBUTING.md", "docs/cuda.md", "benchmarks/README.md"):
+    for document in ("README.md", "CONTRIBUTING.md", "AGENTS.md", "docs/cuda.md", "benchmarks/README.md"):
         text = (ROOT / document).read_text(encoding="utf-8")
         named = set(re.findall(r"(?:`|^    )make ([a-z-]+)", text, re.MULTILINE))
         assert named <= targets, f"{document} names {named - targets}"
+
+
+def test_the_image_is_made_and_run_by_targets_that_there_are(tmp_path: Path) -> None:
+    text = (ROOT / ".devcontainer" / "Dockerfile").read_text(encoding="utf-8")
+    (installed,) = re.findall(r"^RUN make (.+)$", text, re.MULTILINE)
+    (run,) = re.findall(r'^CMD \["make", "(.+)"\]$', text, re.MULTILINE)
+    assert extras(commands_of(tmp_path, *installed.split())) == {"test", "lint"}
+    assert "bench run" in commands_of(tmp_path, run)

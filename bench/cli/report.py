@@ -30,5 +30,5 @@ def render_and_print(out: Path, report: Path) -> None:
         click.echo(to_console(table))
     for error in rendered.damaged:
         click.echo(f"left out: {error}", err=True)
-    click.echo(f"{len(rendered.files)} files in {report}: tables/, figures/, REPRODUCIBILITY.md")
+    click.echo(f"{len(rendered.files)} files in {report}: tables/, figures/, cells.csv, REPRODUCIBILITY.md")
     click.echo(f"page: {rendered.page}")

@@ -1,4 +1,4 @@
-"""The report of a results folder as files: tables in five formats, figures in three, one page, one checklist."""
+"""The report of a results folder as files: tables in five formats, figures in three, page, checklist, all scores."""
 
 from collections.abc import Mapping
 from concurrent.futures import Future
@@ -21,6 +21,7 @@ from bench.report.listed_files import replace_listed
 from bench.report.page import page
 from bench.report.reproducibility import to_markdown
 from bench.report.section import Section
+from bench.studies.tidy import as_csv, tidy_rows
 
 _MOST_DRAWING = 8
 """Number of processes that draw figures; each takes about 100 MB."""
@@ -63,6 +64,7 @@ def render(out: Path, report: Path) -> Report:
     files += [
         write_text(report / "REPRODUCIBILITY.md", to_markdown(contents)),
         write_text(report / "index.html", page(out, contents, report / "figures")),
+        write_text(report / "cells.csv", as_csv(tidy_rows(contents.records))),
     ]
     shown = {table.name: table for section in contents.sections for table in section.tables}
     return Report(
