@@ -102,7 +102,8 @@ def chosen_networks(text: str, standard: Sequence[str] | None = None) -> list[st
     networks = [name for name in chosen if not models.is_estimator(name)]
     if not networks:
         raise UsageError(
-            f"--models {text}: an estimator's fitted state is not kept, and it has no layers; name a network"
+            f"--models {text}: an estimator's fitted state is not kept, and it has neither layers nor features; name a "
+            "network"
         )
     return networks
 
