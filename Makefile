@@ -7,7 +7,7 @@ STAMP := .venv/.installed$(if $(CUDA),-cuda)
 TOOLS := .venv/.tools$(if $(CUDA),-cuda)
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: install run test test-grid test-all lint format bench bench-scan gpu-check soak clean
+.PHONY: install run test test-grid test-oldest test-all lint format bench bench-scan gpu-check soak clean
 
 install: $(STAMP)
 
@@ -36,6 +36,13 @@ test: $(TOOLS)
 test-grid: $(TOOLS)
 	$(BIN)/python -m pytest -n 0 -m slow tests/run/test_ray.py
 	$(BIN)/python -m benchmarks.soak --models transformer,medmamba,informer --datasets uci-har,apava --seeds 41 --every 3
+
+# Readers and trainers with the oldest libraries that pyproject.toml allows, in an environment of its own.
+test-oldest:
+	test -x .venv-oldest/bin/python || $(PY) -m venv .venv-oldest
+	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints-oldest.txt \
+		--editable . pytest hypothesis
+	.venv-oldest/bin/python -m pytest -m "not slow" tests/datasets tests/train tests/results
 
 test-all: $(TOOLS)
 	$(BIN)/python -m pytest -n 2 --dist worksteal
@@ -68,4 +75,4 @@ soak: $(TOOLS)
 	$(BIN)/python -m benchmarks.soak $(SOAK)
 
 clean:
-	rm -rf .venv build dist .ruff_cache .hypothesis
+	rm -rf .venv .venv-oldest build dist .ruff_cache .hypothesis

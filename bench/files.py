@@ -1,5 +1,6 @@
 """Files of our own: where the cache is, writes that are whole or absent, hashes to check them by."""
 
+import errno
 import hashlib
 import os
 import re
@@ -27,12 +28,26 @@ def is_plain_name(text: str) -> bool:
     return _PLAIN_NAME.fullmatch(text) is not None
 
 
+_DISK_FAULTS = "EIO ENOSPC EDQUOT EFBIG EROFS ESTALE EREMOTEIO ETIMEDOUT ENOTCONN ESHUTDOWN ENODEV ENXIO"
+DISK_FAULTS = frozenset(getattr(errno, name) for name in _DISK_FAULTS.split() if hasattr(errno, name))
+"""Errors of a disk or a mount: full, read-only, broken or gone; no mistake of whoever writes to it."""
+
+
 def cache_root() -> Path:
-    """Return BENCH_CACHE, or this package's folder in the user's cache."""
+    """Return BENCH_CACHE, or this package's folder in the user's cache.
+
+    Raises
+    ------
+    BenchError
+        BENCH_CACHE names a home that there is not.
+    """
     import platformdirs
 
     given = os.environ.get("BENCH_CACHE")
-    return Path(given).expanduser() if given else platformdirs.user_cache_path("medmamba-bench")
+    try:
+        return Path(given).expanduser() if given else platformdirs.user_cache_path("medmamba-bench")
+    except RuntimeError as error:
+        raise BenchError(f"BENCH_CACHE={given}: no such home; set it to the path of a folder") from error
 
 
 def sha256_of(path: Path) -> str:
@@ -58,7 +73,7 @@ def atomic_file(path: Path) -> Iterator[Path]:
     Raises
     ------
     BenchError
-        The folder cannot be written.
+        The folder cannot be written, or the disk is full or fails meanwhile.
     """
     temporary = _temporary(path)
     try:
@@ -71,8 +86,13 @@ def atomic_file(path: Path) -> Iterator[Path]:
         with temporary.open("rb+") as file:
             os.fsync(file.fileno())
         temporary.replace(path)
+    except OSError as error:
+        if is_disk_fault(error):
+            raise unwritable(path.parent, error) from error
+        raise
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -84,7 +104,7 @@ def atomic_folder(path: Path) -> Iterator[Path]:
     Raises
     ------
     BenchError
-        The parent cannot be written.
+        The parent cannot be written, or the disk is full or fails meanwhile.
     """
     temporary = _temporary(path)
     try:
@@ -94,6 +114,10 @@ def atomic_folder(path: Path) -> Iterator[Path]:
     try:
         yield temporary
         temporary.rename(path)
+    except OSError as error:
+        if is_disk_fault(error):
+            raise unwritable(path.parent, error) from error
+        raise
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 
@@ -110,6 +134,26 @@ def _temporary(path: Path) -> Path:
     return path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
 
 
+def is_disk_fault(error: BaseException | None) -> bool:
+    """Tell whether an exception, or one that it was raised from, is a fault of a disk or a mount."""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in DISK_FAULTS:
+            return True
+        error = error.__cause__
+    return False
+
+
 def unwritable(folder: Path, error: OSError) -> BenchError:
     """Return the error for a folder that cannot be written."""
-    return BenchError(f"cannot write to {folder}: {error.strerror}; choose a folder that can be written")
+    remedy = "make room there or choose" if error.errno in DISK_FAULTS else "choose"
+    return BenchError(f"cannot write to {folder}: {error.strerror}; {remedy} a folder that can be written")
+
+
+def refused(error: OSError) -> BenchError | None:
+    """Return the error for a file or disk that the system refuses, None for any other fault."""
+    if error.errno not in DISK_FAULTS | {errno.EACCES, errno.EPERM}:
+        return None
+    where = error.filename2 or error.filename or "a file could not be read or written"
+    return BenchError(
+        f"{where}: {error.strerror}; make room, or get the right to read and write there, and run again"
+    )

@@ -1,11 +1,29 @@
 """What this process may use of the machine, within the limits of its container or job."""
 
+import importlib.util
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from bench.errors import BenchError
+
 CGROUP = Path("/sys/fs/cgroup")
 MEMBERSHIP = Path("/proc/self/cgroup")
+
+
+def require_unix() -> None:
+    """Refuse a platform without the locks and processes that this package is made of.
+
+    Raises
+    ------
+    BenchError
+        This is neither Linux nor macOS.
+    """
+    if importlib.util.find_spec("fcntl") is None:
+        raise BenchError(
+            f"medmamba-bench runs on Linux and macOS only, this is {sys.platform}; on Windows use WSL"
+        )
 
 
 def available_cores() -> int:

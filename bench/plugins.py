@@ -4,12 +4,14 @@ import ast
 import hashlib
 import importlib.util
 import sys
+import sysconfig
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
 from bench.errors import UsageError
 from bench.files import sha256_of
+from bench.kept_state import kept_state
 
 
 def is_file(text: str) -> bool:
@@ -39,9 +41,13 @@ def existing(file: str) -> Path:
     UsageError
         There is no such file.
     """
-    path = Path(file).expanduser().resolve()
-    if not path.is_file():
-        raise UsageError(f"{file}: no such file")
+    try:
+        path = Path(file).expanduser().resolve()
+        is_there = path.is_file()
+    except (OSError, RuntimeError, ValueError) as error:
+        raise UsageError(f"{file[:200]!r}: cannot be used as a file ({error}); give its path") from error
+    if not is_there:
+        raise UsageError(f"{file if file.isprintable() else ascii(file)}: no such file")
     return path
 
 
@@ -90,6 +96,8 @@ def _imported_beside(path: Path, folder: Path) -> Iterator[Path]:
 def load(path: Path) -> ModuleType:
     """Import a user's file, once; its folder can be imported from as when it is run as a script.
 
+    What it changes of this process while it is imported, such as seeds and the current folder, is put back.
+
     Raises
     ------
     UsageError
@@ -104,12 +112,24 @@ def load(path: Path) -> ModuleType:
     if spec is None or spec.loader is None:
         raise UsageError(f"{path}: not a Python file")
     if str(path.parent) not in sys.path:
-        sys.path.append(str(path.parent))
+        sys.path.insert(_first_of_others(), str(path.parent))
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
-        spec.loader.exec_module(module)
+        with kept_state():
+            spec.loader.exec_module(module)
     except BaseException:
         del sys.modules[name]
         raise
     return module
+
+
+def _first_of_others() -> int:
+    """Return the place on the path behind the standard library and before all packages, this one's folder included."""
+    others = {
+        "",
+        str(Path(__file__).parents[1]),
+        sysconfig.get_path("purelib"),
+        sysconfig.get_path("platlib"),
+    }
+    return next((place for place, folder in enumerate(sys.path) if folder in others), len(sys.path))

@@ -4,19 +4,27 @@ import gc
 import multiprocessing
 import os
 import signal
+import sys
+import tempfile
 import threading
 import time
+import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager, suppress
-from multiprocessing import forkserver
+from multiprocessing import forkserver, util
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkServerContext, ForkServerProcess
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
+from bench.descendants import adopt_orphans, descendants, end_descendants, kill
 from bench.errors import BenchError
+from bench.main_guard import require_main_guard
+
+if TYPE_CHECKING:
+    import psutil
 
 # What the fork server imports, by what its processes do. Importing these runs no tensor operation, and torch._dynamo
 # is a second's import that every optimiser asks for.
@@ -25,6 +33,7 @@ COMPUTING = (
     "torch._dynamo",
     "sklearn.metrics",
     "scipy.special",
+    "psutil",
     "threadpoolctl",
     "bench.models.medmamba",
     "bench.models.reformer",
@@ -44,6 +53,9 @@ FORK_SERVER_S = 60.0
 # What multiprocessing gives for a process whose fork server died, whether it lives on or not.
 LOST_CODE = 255
 
+# Longest name of a folder, in bytes, that leaves room for a socket in it: paths of sockets have 104 on macOS.
+LONGEST_FOLDER = 64
+
 _POOLS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -53,34 +65,75 @@ def fork_server(preload: Sequence[str] = COMPUTING) -> ForkServerContext:
     The fork server does the slow imports once, and runs nothing else. multiprocessing has one for all users in a
     program, and gives it its list of imports at its start only: whoever asks first decides. So a run starts it before
     windows are cut.
+
+    Raises
+    ------
+    UsageError
+        A script asks for processes where each of them would ask again.
+    BenchError
+        No folder for temporary files can be used.
     """
+    require_main_guard()
+    _choose_folder_of_sockets()
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(list(preload))
-    with _single_thread():
+    with _environment_of_server():
         forkserver.ensure_running()
     return context
 
 
+def _choose_folder_of_sockets() -> None:
+    """Have multiprocessing keep its sockets in a folder for temporary files whose name is short enough."""
+    before = tempfile.tempdir
+    try:
+        if len(os.fsencode(tempfile.gettempdir())) > LONGEST_FOLDER:
+            tempfile.tempdir = "/tmp"  # noqa: S108 the folder made in it is this user's alone
+        util.get_temp_dir()
+    except OSError as error:
+        raise BenchError(
+            f"TMPDIR={os.environ.get('TMPDIR', '')}: no folder for temporary files can be used ({error}); make room "
+            f"there, or set TMPDIR to a folder that can be written, with a name of at most {LONGEST_FOLDER} bytes"
+        ) from error
+    finally:
+        tempfile.tempdir = before
+
+
 @contextmanager
-def _single_thread() -> Iterator[None]:
-    """Have a process that is started meanwhile make no thread pools, which a fork would not survive."""
-    before = {name: os.environ.get(name) for name in _POOLS}
+def _environment_of_server() -> Iterator[None]:
+    """Have a process that is started meanwhile make no thread pools, which a fork would not survive.
+
+    Nor does it take a notebook's choice of how matplotlib draws, which need not be installed here, or hear
+    Ctrl-C, which is for this process to answer.
+    """
+    answer = _ignore_ctrl_c()
+    before = {name: os.environ.get(name) for name in (*_POOLS, "MPLBACKEND")}
     os.environ.update(dict.fromkeys(_POOLS, "1"))
+    os.environ.pop("MPLBACKEND", None)
     try:
         yield
     finally:
         for name, value in before.items():
             if value is None:
-                del os.environ[name]
+                os.environ.pop(name, None)
             else:
                 os.environ[name] = value
+        answer()
+
+
+def _ignore_ctrl_c() -> Callable[[], object]:
+    """Ignore Ctrl-C, which a process started now then does too; return what has it answered again."""
+    if threading.current_thread() is not threading.main_thread():
+        return lambda: None
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return lambda: signal.signal(signal.SIGINT, before)
 
 
 class Child:
     """A process that runs one function, and can be talked with.
 
-    It is the first of a group of its own, so that what it starts is ended with it, and the group ends when this
-    process does, however that ends. Ctrl-C is for this process to answer; Ctrl-Z pauses children too.
+    It is the first of a group of its own, and takes in what its descendants leave behind, so that all it starts is
+    ended with it, and ends when this process does, however that ends. Ctrl-C is for this process to answer; Ctrl-Z
+    pauses children too.
 
     Parameters
     ----------
@@ -95,6 +148,7 @@ class Child:
 
     def __init__(self, work: Callable[..., None], *given: object) -> None:
         self.process, self.connection = _start(work, given)
+        self._known: dict[int, psutil.Process] = {}
         _CHILDREN.add(self)
         in_main = threading.current_thread() is threading.main_thread()
         if in_main and signal.getsignal(signal.SIGTSTP) is signal.SIG_DFL:
@@ -126,8 +180,17 @@ class Child:
         code = self.exit_code
         return signal.Signals(-code).name if code < 0 else f"exit code {code}"
 
+    def count_started(self) -> int:
+        """Return how many processes live that the process has started, and they in turn; they are remembered."""
+        found = descendants(self.pid)
+        self._known |= {process.pid: process for process in found}
+        return len(found)
+
     def end(self) -> None:
         """End the process and all that it started, at once; also one that outlived its fork server."""
+        self.signal_group(signal.SIGSTOP)
+        end_descendants(self.pid)
+        kill(self._known.values())
         self.signal_group(signal.SIGKILL)
         self.process.kill()  # where it has not made its group yet
         self.process.join()
@@ -185,8 +248,24 @@ def _start(work: Callable[..., None], given: tuple[object, ...]) -> tuple[ForkSe
 
 def _run(work: Callable[..., None], given: tuple[object, ...], connection: Connection) -> None:
     os.setpgid(0, 0)
+    adopt_orphans()
     _begin()
-    work(*given, connection)
+    code = 1
+    try:
+        work(*given, connection)
+        code = 0
+    except SystemExit as error:
+        code = error.code if isinstance(error.code, int) else 1
+    except BaseException:  # it is this process's last word
+        traceback.print_exc()
+    finally:
+        connection.close()
+        end_descendants(os.getpid())
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(ValueError, OSError, AttributeError):
+                stream.flush()
+        # Threads of a user's code, and what it has registered to run at the end, are not waited for.
+        os._exit(code)
 
 
 def _begin() -> None:
@@ -202,6 +281,7 @@ def _die_with_parent() -> None:
     parent = multiprocessing.parent_process()
     assert parent is not None
     parent.join()
+    end_descendants(os.getpid())
     if os.getpgrp() == os.getpid():
         os.killpg(0, signal.SIGKILL)
     os._exit(1)

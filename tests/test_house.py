@@ -173,6 +173,11 @@ def test_a_metric_is_a_field_a_value_and_a_heading(copy: Path) -> None:
             "    auprc: float | None\n    kappa: float | None = None\n",
         ),
         ("results/metrics.py", '    "auprc": "AUPRC",\n', '    "auprc": "AUPRC",\n    "kappa": "Kappa",\n'),
+        (
+            "train/scores.py",
+            "        auprc=_mean_of_known([class_name.auprc for class_name in classes]),\n",
+            "        auprc=_mean_of_known([class_name.auprc for class_name in classes]),\n        kappa=0.25,\n",
+        ),
     ):
         path = copy / "bench" / name
         text = path.read_text(encoding="utf-8")
@@ -181,4 +186,7 @@ def test_a_metric_is_a_field_a_value_and_a_heading(copy: Path) -> None:
         path.write_text(f"{head}{new}{tail}", encoding="utf-8")
     out = copy / "results"
     shutil.copytree(ROOT / "tests" / "golden" / "results_3b72bbe", out)
+    assert "transformer / apava / seed 41 / published: kappa" in bench(copy, "rescore", str(out))
     assert "Kappa" in bench(copy, "report", "--out", str(out))
+    tables = out / "report" / "tables"
+    assert "Kappa,25.0," in (tables / "main-apava.csv").read_text(encoding="utf-8")

@@ -1,19 +1,24 @@
 """Processes that work for this one: heard, asked to end, and none left, nor what they forked, when it is killed."""
 
+import errno
 import os
 import signal
 import subprocess
 import sys
+import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from multiprocessing.connection import Connection
+from pathlib import Path
 
 import psutil
 import pytest
 
 from bench import processes
+from bench.errors import BenchError
 from bench.processes import COMPUTING, DRAWING, Child, process_pool, stop, wait_for_news
 from tests.fixtures.waiting import is_running, wait_for
 
@@ -147,3 +152,99 @@ def _fork_and_sleep(handler: str, connection: Connection) -> None:
     if forked := os.fork():
         connection.send(forked)
     time.sleep(600)
+
+
+def _leave(connection: Connection) -> None:
+    """Leave a process in a session of its own, and a thread that never ends."""
+    code = "import os, time; os.setsid(); print(os.getpid(), flush=True); time.sleep(600)"
+    program = f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {code!r}])"
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as left:
+        assert left.stdout is not None
+        connection.send(int(left.stdout.readline()))
+    threading.Thread(target=time.sleep, args=(600,)).start()
+
+
+def test_what_left_the_session_ends_with_its_child_and_threads_are_not_waited_for() -> None:
+    child = Child(_leave)
+    child.process.join(LONGEST_S)
+    (left,) = child.received()
+    child.end()
+    assert child.death == "exit code 0"
+    assert not is_running(left)
+
+
+def _crash(connection: Connection) -> None:
+    code = "import os, time; os.setsid(); time.sleep(600)"
+    connection.send(subprocess.Popen([sys.executable, "-c", code]).pid)
+    connection.recv()
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_what_was_counted_ends_with_a_child_that_crashed() -> None:
+    child = Child(_crash)
+    wait_for_news([child])
+    (left,) = child.received()
+    assert child.count_started() == 1
+    child.connection.send(None)
+    child.process.join(LONGEST_S)
+    child.end()
+    wait_for(lambda: not is_running(left), "a process of its own session")
+
+
+SCRIPT = """
+from concurrent.futures.process import BrokenProcessPool
+from bench.processes import process_pool
+
+def use():
+    with process_pool(2) as pool:
+        print(pool.submit(divmod, 7, 2).result())
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("end", "printed", "said"),
+    [
+        ("use()\n", "", "below a line 'if __name__ == \"__main__\":'"),
+        ("if __name__ == '__main__':\n    use()\n", "(3, 1)\n", ""),
+    ],
+)
+def test_a_script_without_a_main_guard_is_refused_in_words(
+    tmp_path: Path, end: str, printed: str, said: str
+) -> None:
+    (tmp_path / "script.py").write_text(SCRIPT + end)
+    done = run_here(str(tmp_path / "script.py"))
+    assert done.stdout == printed
+    assert said in done.stderr
+    assert (done.returncode == 0) is bool(printed)
+
+
+@pytest.mark.parametrize("length", [80, 200])
+def test_a_long_tmpdir_is_no_hindrance(tmp_path: Path, length: int) -> None:
+    folder = tmp_path / ("x" * length)
+    folder.mkdir()
+    (tmp_path / "script.py").write_text(SCRIPT + "if __name__ == '__main__':\n    use()\n")
+    done = run_here(str(tmp_path / "script.py"), TMPDIR=str(folder), MPLBACKEND="of a notebook")
+    assert (done.stdout, done.stderr) == ("(3, 1)\n", "")
+
+
+def test_no_folder_for_temporary_files_is_one_line_that_names_tmpdir(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse() -> str:
+        raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found")
+
+    monkeypatch.setattr(tempfile, "gettempdir", refuse)
+    with pytest.raises(BenchError, match=r"TMPDIR=.*no folder for temporary files can be used"):
+        processes.fork_server()
+
+
+def run_here(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run Python with this package on its path."""
+    there = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1]), **environment}
+    return subprocess.run(
+        [sys.executable, *arguments],
+        env=there,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=LONGEST_S,
+    )

@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
 import click
 
-from bench.cli.options import data_option, default_data, default_results, out_option, report_folder
+from bench.cli.options import (
+    FiniteRange,
+    data_option,
+    default_data,
+    default_results,
+    out_option,
+    report_folder,
+)
 
 if TYPE_CHECKING:
     from annotated_types import BaseMetadata
@@ -20,7 +27,9 @@ def analysis_command(analysis: "Analysis", name: str | None = None) -> click.Com
 
     def callback(data: Path | None, out: Path | None, **values: Any) -> None:
         from bench.analyses.runner import analyse, shown
+        from bench.results.store import require_writable
 
+        require_writable(report_folder(out))
         results = out or default_results()
         analyse(
             analysis,
@@ -66,7 +75,7 @@ def _type_of(annotation: Any, bounds: "list[BaseMetadata]") -> click.ParamType:
     if kind is int:
         return click.IntRange(min=low)
     if kind is float:
-        return click.FloatRange(min=low, min_open="gt" in limits)
+        return FiniteRange(min=low, min_open="gt" in limits)
     return click.STRING
 
 

@@ -5,6 +5,7 @@ A command is a file beside this one that begins with its name and the line that 
 """
 
 import importlib
+import os
 import re
 from functools import cache
 from pathlib import Path
@@ -14,6 +15,8 @@ import click
 
 from bench import __version__
 from bench.errors import BenchError
+from bench.files import refused
+from bench.machine import require_unix
 
 _FIRST_LINE = re.compile(r'"""``bench (?P<name>[a-z-]+)``: (?P<help>.*)"""')
 _FIRST = (
@@ -24,6 +27,7 @@ _FIRST = (
     "efficiency",
     "analyze",
     "compare",
+    "rescore",
     "pack",
     "clean",
     "list",
@@ -74,12 +78,21 @@ class LazyGroup(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; a user's error becomes one line and its exit code."""
         try:
+            require_unix()
+            # A notebook's choice of how matplotlib draws, which need not be installed here; ours is each figure's own.
+            os.environ.pop("MPLBACKEND", None)
             return super().invoke(ctx)
         except BenchError as error:
             if ctx.params.get("debug"):
                 raise
             click.echo(f"error: {error}", err=True)
             ctx.exit(error.exit_code)
+        except OSError as error:
+            refusal = refused(error)
+            if refusal is None or ctx.params.get("debug"):
+                raise
+            click.echo(f"error: {refusal}", err=True)
+            ctx.exit(refusal.exit_code)
         except KeyboardInterrupt:
             click.echo("interrupted; finished cells are kept, run the same command to go on", err=True)
             ctx.exit(130)

@@ -19,8 +19,15 @@ def command(spec: str) -> None:
     bench check-model ./my_model.py:MyEstimator
     bench check-model sklearn.ensemble:HistGradientBoostingClassifier
     """
+    from bench import plugins
     from bench.estimators import registry
+    from bench.first_look import first_look
 
+    if plugins.is_file(spec):
+        problem = first_look(plugins.split_spec(spec)[0])
+        if problem is not None:
+            click.echo(f"FAIL  import\n      {problem}\n{spec}: no other check was made")
+            raise SystemExit(1)
     name = registry.register_own(spec) if registry.is_own(spec) else spec
     outcomes = list(_outcomes(name))
     for outcome in outcomes:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bench.cli.options import data_option, default_data
+from bench.cli.options import FiniteRange, data_option, default_data
 
 if TYPE_CHECKING:
     from bench.datasets.verify import VerifyReport
@@ -169,11 +169,9 @@ def _bar_of_bytes(n_bytes: int) -> Iterator[Callable[[int], None]]:
 @click.argument("names", nargs=-1)
 @data_option
 @click.option("--subjects", type=click.IntRange(min=1), help="Size of the cohort. [default: small]")
+@click.option("--seconds", type=FiniteRange(min=0, min_open=True), help="Per recording. [default: short]")
 @click.option(
-    "--seconds", type=click.FloatRange(min=0, min_open=True), help="Per recording. [default: short]"
-)
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=41, show_default=True, help="Of the cohort's people."
+    "--seed", type=click.IntRange(0, 2**64 - 1), default=41, show_default=True, help="Of the cohort's people."
 )
 def simulate(
     names: tuple[str, ...], data: Path | None, subjects: int | None, seconds: float | None, seed: int

@@ -79,7 +79,7 @@ def render(folder: Path) -> None:
     \b
     bench field render --folder field
     """
-    from bench.field.page import write_page
+    from bench.field.field_page import write_page
     from bench.field.submission import submissions
 
     page, *files = write_page(submissions(folder), folder)

@@ -1,5 +1,6 @@
 """Options that several commands share."""
 
+import math
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -8,6 +9,17 @@ from typing import Any, TypeVar
 import click
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class FiniteRange(click.FloatRange):
+    """A number within bounds that is neither infinite nor none at all."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number."""
+        number = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value!r} is not a finite number", param, ctx)
+        return number
 
 
 def default_data() -> Path:

@@ -5,7 +5,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bench.cli.options import data_option, default_results, device_option, grid_options, out_option
+from bench.cli.options import (
+    FiniteRange,
+    data_option,
+    default_results,
+    device_option,
+    grid_options,
+    out_option,
+)
 
 if TYPE_CHECKING:
     from bench.plan.grid import PlannedCell
@@ -29,7 +36,7 @@ if TYPE_CHECKING:
 @click.option("--retry-failed", is_flag=True, help="Count cells whose record says they failed as to do.")
 @click.option(
     "--budget",
-    type=click.FloatRange(min=0, min_open=True),
+    type=FiniteRange(min=0, min_open=True),
     default=10.0,
     show_default=True,
     metavar="SECONDS",

@@ -7,6 +7,7 @@ import click
 
 from bench.cli.controls import CONTROLS, probe_subjects, show_shuffled
 from bench.cli.options import (
+    FiniteRange,
     data_option,
     default_results,
     device_option,
@@ -28,9 +29,7 @@ from bench.cli.report import render_and_print
     type=click.IntRange(min=1),
     help="CPU threads per cell, and of the models whose cost is measured. [default: 1, and all cores]",
 )
-@click.option(
-    "--cell-timeout", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="Per cell."
-)
+@click.option("--cell-timeout", type=FiniteRange(min=0, min_open=True), metavar="SECONDS", help="Per cell.")
 @click.option("--shard", metavar="I/N", help="Only every N-th cell, from the I-th: for job arrays.")
 @click.option(
     "--backend",

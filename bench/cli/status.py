@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bench.cli.options import default_results, out_option
+from bench.errors import RecordError
 
 if TYPE_CHECKING:
     from bench.run.status import CellStatus
@@ -29,6 +30,8 @@ def command(out: Path | None, check: bool, as_json: bool) -> None:
     from bench.run.status import cell_statuses
 
     results = out or default_results()
+    if not results.is_dir():
+        raise RecordError(f"{results}: no such results folder; give the one of a run with --out")
     roots = (results, results / TUNING, results / CONTROLS)
     cells = [cell for root in roots for cell in cell_statuses(root, hashed=check)]
     for line in _json_lines(cells) if as_json else _table(cells):

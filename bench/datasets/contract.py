@@ -154,7 +154,8 @@ class Reader(Protocol):
 
     It may have ``LIBRARIES`` as well, the packages whose code its windows rest on: another version of one of them
     prepares the windows anew. ``KNOWN_COPIES`` are the names of records that the publisher has found to be copies of
-    another subject's; any other copy counts as damaged.
+    another subject's; any other copy counts as damaged. A reader whose `cut` scales whole recordings has
+    ``scale_of(folder, record)``, which gives the mean and the deviation of each channel that it scales by.
     """
 
     @property

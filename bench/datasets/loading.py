@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from bench import locks
 from bench.datasets.cache.entry import Located, locate, manifest_of
 from bench.datasets.cache.prepare import prepare
 from bench.datasets.contract import Dataset, Normalisation, Split
@@ -120,10 +121,10 @@ def read_scaled(path: Path, scale: _Scale) -> NDArray[np.float32]:
 
 def _write_scaled_once(path: Path, scaled: Path, scale: _Scale) -> None:
     """Write the scaled windows under a lock, so that one process does and the others wait for it."""
-    from filelock import FileLock
-
     try:
-        with FileLock(scaled.with_name(f".{scaled.name}.lock")):
+        with locks.locked(
+            scaled.with_name(f".{scaled.name}.lock"), at_risk="windows may be scaled twice at once"
+        ):
             if scaled.exists():
                 return
             # What a killed process left: the lock is ours, so nobody is writing it.

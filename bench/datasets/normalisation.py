@@ -21,12 +21,30 @@ def standard_scale(signal: NDArray[np.float64]) -> NDArray[np.float64]:
     NDArray[np.float64]
         Same shape.
     """
-    centred = signal - signal.mean(axis=-2, keepdims=True)
+    mean, deviation, constant = _mean_and_deviation(signal)
+    return np.where(constant, 0.0, signal - mean) / deviation
+
+
+def standard_scale_of(signal: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return mean and deviation by which `standard_scale` scales a signal ``(n_times, n_channels)``.
+
+    Both are ``(n_channels,)``; the deviation of a constant channel is 1.
+    """
+    mean, deviation, _ = _mean_and_deviation(signal)
+    return mean[0], deviation[0]
+
+
+def _mean_and_deviation(
+    signal: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
+    """Return mean and deviation over time, 1 of a constant channel, and which are; all ``(..., 1, n_channels)``."""
+    mean = signal.mean(axis=-2, keepdims=True)
+    centred = signal - mean
     deviation = np.sqrt(np.mean(centred * centred, axis=-2, keepdims=True))
     constant = signal.max(axis=-2, keepdims=True) == signal.min(axis=-2, keepdims=True)
     # The squares of differences below 1e-162 are zero.
     constant |= deviation == 0.0
-    return np.where(constant, 0.0, centred) / np.where(constant, 1.0, deviation)
+    return mean, np.where(constant, 1.0, deviation), constant
 
 
 def normalise_windows(windows: NDArray[np.float32]) -> None:

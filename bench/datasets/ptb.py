@@ -28,7 +28,7 @@ from bench.datasets.contract import Cut, DamagedRecord, DatasetFacts, SourceList
 from bench.datasets.formats.source_files import is_there, source_file
 from bench.datasets.formats.text_file import text_lines
 from bench.datasets.formats.wfdb_file import read_wfdb
-from bench.datasets.normalisation import standard_scale
+from bench.datasets.normalisation import standard_scale, standard_scale_of
 from bench.datasets.resampling import resample_linear
 from bench.errors import DataError
 
@@ -114,7 +114,7 @@ def cut(folder: Path, record: SourceRecord) -> Cut:
     """
     if record.label is None:
         raise DamagedRecord(f"{record.name}.hea: no 'Reason for admission' to be read; get it again")
-    signal = _signal_at_250_hz(folder, record.name)
+    signal = standard_scale(_signal_at_250_hz(folder, record.name))
     peaks = [r_peaks(channel) for channel in signal.T]
     if all(positions.size < 2 for positions in peaks):
         raise DamagedRecord(f"{record.name}: no lead has two R peaks")
@@ -122,6 +122,17 @@ def cut(folder: Path, record: SourceRecord) -> Cut:
     if length > FACTS.n_times:
         return Cut.of_one(np.empty((0, FACTS.n_times, FACTS.n_channels), np.float32), record)
     return Cut.of_one(cut_beats(signal, beat_centres(peaks), length, FACTS.n_times), record)
+
+
+def scale_of(folder: Path, record: SourceRecord) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return mean and deviation of each lead in millivolt, ``(15,)`` each, by which `cut` scales a record.
+
+    Raises
+    ------
+    DamagedRecord
+        As `cut`.
+    """
+    return standard_scale_of(_signal_at_250_hz(folder, record.name))
 
 
 def r_peaks(channel: NDArray[np.float64], sampling_rate_hz: int = 250) -> NDArray[np.int64]:
@@ -172,7 +183,7 @@ def cut_beats(
 
 
 def _signal_at_250_hz(folder: Path, name: str) -> NDArray[np.float64]:
-    """Return the 15 leads of a record, ``(n_times, 15)``, interpolated to 250 Hz and scaled per lead."""
+    """Return the 15 leads of a record, ``(n_times, 15)``, interpolated to 250 Hz, in millivolt."""
     for suffix in SUFFIXES:
         source_file(folder, f"{name}{suffix}")
     signal = read_wfdb(folder, name, channel_names=FACTS.channel_names, sampling_rate_hz=SOURCE_RATE_HZ)
@@ -182,7 +193,7 @@ def _signal_at_250_hz(folder: Path, name: str) -> NDArray[np.float64]:
     if constant.size:
         raise DamagedRecord(f"{name}: lead {FACTS.channel_names[constant[0]]} is constant")
     n_out = len(signal) * int(FACTS.sampling_rate_hz) // SOURCE_RATE_HZ
-    return standard_scale(resample_linear(signal, n_out))
+    return resample_linear(signal, n_out)
 
 
 def _listed(folder: Path) -> list[str]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bench.datasets.contract import (
     Cut,
@@ -26,7 +27,7 @@ from bench.datasets.contract import (
 from bench.datasets.formats.source_files import is_there
 from bench.datasets.formats.text_file import table_rows
 from bench.datasets.formats.wfdb_file import read_wfdb
-from bench.datasets.normalisation import standard_scale
+from bench.datasets.normalisation import standard_scale, standard_scale_of
 from bench.datasets.resampling import resample_linear
 from bench.errors import DataError
 
@@ -138,6 +139,24 @@ def cut(folder: Path, record: SourceRecord) -> Cut:
     DamagedRecord
         A file is missing, damaged or not a 10-s 12-lead record at 500 Hz, or no lead carries a signal.
     """
+    scaled = standard_scale(_signal_at_250_hz(folder, record))
+    windows = scaled.reshape(WINDOWS_PER_RECORD, FACTS.n_times, FACTS.n_channels).astype(np.float32)
+    return Cut.of_one(windows, record)
+
+
+def scale_of(folder: Path, record: SourceRecord) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return mean and deviation of each lead in millivolt, ``(12,)`` each, by which `cut` scales a record.
+
+    Raises
+    ------
+    DamagedRecord
+        As `cut`.
+    """
+    return standard_scale_of(_signal_at_250_hz(folder, record))
+
+
+def _signal_at_250_hz(folder: Path, record: SourceRecord) -> NDArray[np.float64]:
+    """Return the 12 leads of a record in millivolt, ``(2500, 12)``, interpolated to 250 Hz."""
     path = record.paths[0].removesuffix(".hea")
     signal = read_wfdb(
         folder,
@@ -148,9 +167,7 @@ def cut(folder: Path, record: SourceRecord) -> Cut:
     )
     if not np.ptp(signal, axis=0).any():
         raise DamagedRecord(f"{path}: every lead is constant")
-    scaled = standard_scale(resample_linear(signal, WINDOWS_PER_RECORD * FACTS.n_times))
-    windows = scaled.reshape(WINDOWS_PER_RECORD, FACTS.n_times, FACTS.n_channels).astype(np.float32)
-    return Cut.of_one(windows, record)
+    return resample_linear(signal, WINDOWS_PER_RECORD * FACTS.n_times)
 
 
 def _reason_to_exclude(classes: set[str | None]) -> str | None:

@@ -19,6 +19,7 @@ from bench.measure.memory import (
     peak_bytes,
     reset_peak,
 )
+from bench.measure.tf32 import forbid_tf32
 from bench.measure.workload import Subject, Workload, prepare
 
 if TYPE_CHECKING:
@@ -78,8 +79,7 @@ def _load(subject: Subject, connection: Connection) -> "nn.Module":
     import torch
 
     torch.set_num_threads(subject.threads)
-    # Otherwise convolutions on a GPU would be rounded to TF32, while records say float32.
-    torch.backends.cudnn.allow_tf32 = False
+    forbid_tf32()
     subject.import_model()
     _wake(subject.device)
     gc.collect()

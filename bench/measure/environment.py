@@ -6,6 +6,7 @@ from importlib import metadata
 from pathlib import Path
 
 from bench.errors import UsageError
+from bench.measure.tf32 import allows_tf32
 from bench.results.record import Environment
 
 LIBRARIES = (
@@ -78,6 +79,7 @@ def describe(
         deterministic=device == "cpu",
         scan_backend=scan_backend,
         attention_backend=attention_backend,
+        tf32=allows_tf32(device),
         platform=platform.platform(),
         versions=library_versions(),
     )

@@ -3,7 +3,6 @@
 The lock is on an open file, so that the system releases it when a process ends, however it ends.
 """
 
-import errno
 import fcntl
 import logging
 import os
@@ -12,11 +11,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from bench import locks
 from bench.errors import BenchError
 from bench.files import cache_root
-
-# Errors of flock on a file system without locks; the last is the kernel's own ENOTSUPP.
-NO_LOCKS = {errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, 524}
 
 log = logging.getLogger(__name__)
 
@@ -62,19 +59,13 @@ def measuring(device: str) -> Iterator[None]:
 
 def _locked(descriptor: int, how: int, device: str) -> bool:
     """Lock an open file; tell whether that was possible. Where there are no locks, nothing stands in the way."""
-    try:
-        fcntl.flock(descriptor, how)
-    except BlockingIOError:
-        return False
-    except OSError as error:
-        if error.errno not in NO_LOCKS:
-            raise
-        log.warning(
-            "%s: no locks on this file system (%s), so that training and measuring on %s may overlap; "
-            "set BENCH_CACHE to a local folder",
-            lock_path(device), error.strerror, device,
-        )  # fmt: skip
-    return True
+    taken = locks.take(descriptor, how)
+    if taken is None:
+        locks.warn_without_locks(
+            lock_path(device).parent,
+            f"training and measuring on {device} may overlap; set BENCH_CACHE to a local folder",
+        )
+    return taken is not False
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from bench.errors import UsageError, unknown_name
 from bench.machine import available_bytes, available_cores
 from bench.measure.environment import describe, resolve_device
 from bench.measure.plan import Plan
+from bench.measure.tf32 import forbid_tf32
 from bench.measure.workload import Subject, Workload
 from bench.models import registry as models
 from bench.plan.request import chosen_networks
@@ -186,6 +187,8 @@ def place_of(device: str, threads: int | None, memory_gib: float | None) -> Plac
     device = resolve_device(device)
     if device == "cuda" and memory_gib is not None:
         raise UsageError(f"--memory {memory_gib:g}: bounds processes on a CPU only; leave it out on a GPU")
+    # As the processes that are timed do, which this one describes.
+    forbid_tf32()
     return Place(
         environment=describe(device, threads or available_cores(), "float32", choose_backend("auto", device)),
         memory_limit_bytes=int(memory_gib * GIB if memory_gib else available_bytes() * SPARED),

@@ -27,8 +27,9 @@ class ModelEntry:
     ``settings`` names the file of published hyperparameters. ``overrides`` turn a class into a named variant.
     ``group`` says what the model is compared with. ``couples_windows`` says what ties the windows of one forward pass
     together in training, other than batch normalisation: ``draws`` of the model's own that they share, or
-    ``statistics`` over all of them. ``path`` is the file of a user's own model, ``distribution`` the installed package
-    that offers one; all but the former are found by ``module``.
+    ``statistics`` over all of them. ``batch_normalisation`` tells whether it normalises over them. ``path`` is the
+    file of a user's own model, ``distribution`` the installed package that offers one; all but the former are found
+    by ``module``.
     """
 
     name: str
@@ -42,6 +43,7 @@ class ModelEntry:
     notes: str = ""
     group: Group = "paper"
     couples_windows: Literal["draws", "statistics"] | None = None
+    batch_normalisation: bool = False
     overrides: Mapping[str, Any] = field(default_factory=dict)
     path: Path | None = None
     distribution: str = ""
@@ -109,11 +111,20 @@ def _medmamba(suffix: str = "", notes: str = "", **overrides: Any) -> ModelEntry
         commit=MEDMAMBA_COMMIT,
         notes=notes,
         group="variant" if suffix else "paper",
+        batch_normalisation=True,
         overrides=overrides,
     )
 
 
-def _beyond(class_name: str, family: str, paper: str, source: str, notes: str = "") -> ModelEntry:
+def _beyond(
+    class_name: str,
+    family: str,
+    paper: str,
+    source: str,
+    notes: str = "",
+    *,
+    batch_normalisation: bool = False,
+) -> ModelEntry:
     """Return a baseline that the paper leaves out; ``source`` is a repository, with its commit after an @ if known."""
     name = class_name.lower()
     repository, _, commit = source.partition("@")
@@ -128,6 +139,7 @@ def _beyond(class_name: str, family: str, paper: str, source: str, notes: str = 
         commit=commit or "-",
         notes=notes,
         group="beyond",
+        batch_normalisation=batch_normalisation,
     )
 
 
@@ -193,21 +205,28 @@ ENTRIES = [
         group="variant",
         couples_windows="draws",
     ),
-    _beyond("FCN", "convolution", BASELINES, BASELINES_AT),
-    _beyond("ResNet1d", "convolution", BASELINES, BASELINES_AT),
+    _beyond("FCN", "convolution", BASELINES, BASELINES_AT, batch_normalisation=True),
+    _beyond("ResNet1d", "convolution", BASELINES, BASELINES_AT, batch_normalisation=True),
     _beyond(
         "InceptionTime",
         "convolution",
         "Ismail Fawaz et al., InceptionTime, DMKD 2020",
         "hfawaz/InceptionTime@458e5ca",
         "one network; the published ensemble of five is five seeds",
+        batch_normalisation=True,
     ),
-    _beyond("XResNet1d101", "convolution", ECG_BENCHMARK, ECG_BENCHMARK_AT),
-    _beyond("ModernTCN", "convolution", "Luo & Wang, ModernTCN, ICLR 2024", "luodhhh/ModernTCN@d84ab59"),
+    _beyond("XResNet1d101", "convolution", ECG_BENCHMARK, ECG_BENCHMARK_AT, batch_normalisation=True),
+    _beyond(
+        "ModernTCN",
+        "convolution",
+        "Luo & Wang, ModernTCN, ICLR 2024",
+        "luodhhh/ModernTCN@d84ab59",
+        batch_normalisation=True,
+    ),
     _beyond(
         "TCN", "convolution", "Bai et al., Generic Convolutional and Recurrent Networks, 2018", "locuslab/TCN"
     ),
-    _beyond("BiLSTM", "recurrent", ECG_BENCHMARK, ECG_BENCHMARK_AT),
+    _beyond("BiLSTM", "recurrent", ECG_BENCHMARK, ECG_BENCHMARK_AT, batch_normalisation=True),
     _beyond(
         "Mamba", "state space", "Gu & Dao, Mamba, 2023", "state-spaces/mamba", "plain blocks on time steps"
     ),
@@ -232,3 +251,11 @@ ESTIMATORS = [
         commit="d11d061",
     ),
 ]
+
+_BY_NAME = {known.name: known for known in ENTRIES}
+
+
+def normalises_over_windows(model: str) -> bool:
+    """Tell whether a model's training depends on how many windows a forward pass has; False for a user's own."""
+    known = _BY_NAME.get(model)
+    return known is not None and (known.batch_normalisation or known.couples_windows == "statistics")

@@ -3,6 +3,7 @@
 import ast
 import hashlib
 import importlib.util
+import json
 from functools import cache
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
@@ -87,9 +88,11 @@ def hyperparameters(entry: ModelEntry) -> dict[str, Any]:
             continue
         try:
             defaults[argument] = ast.literal_eval(default) if default is not None else None
-        except ValueError as error:
+            json.dumps(defaults[argument], allow_nan=False)
+        except (ValueError, TypeError) as error:
             raise ModelError(
-                f"{path}: the default of '{argument}' must be a literal, it is part of the key"
+                f"{path}: the default of '{argument}' must be a literal that JSON can say, a number, text, list or "
+                "None: it is part of the key and of the record"
             ) from error
         if default is None:
             raise ModelError(
@@ -123,8 +126,8 @@ def has_network(path: Path, class_name: str) -> bool:
 def _syntax_tree(path: Path) -> ast.Module:
     try:
         return ast.parse(path.read_text(encoding="utf-8"))
-    except (SyntaxError, UnicodeDecodeError) as error:
-        raise ModelError(f"{path}: not readable as Python ({error})") from error
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise ModelError(f"{path}: not readable as Python ({error}); mend the file") from error
 
 
 def _constructor_arguments(path: Path, class_name: str) -> list[tuple[str, ast.expr | None]]:

@@ -3,6 +3,7 @@
 import hashlib
 import os
 import platform
+import shlex
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -60,35 +61,43 @@ def cache_folder() -> Path:
     return cache_root() / "native"
 
 
-def find_compiler() -> str:
-    """Return the path of the user's C compiler.
+def find_compiler() -> tuple[str, ...]:
+    """Return the path of the user's C compiler, and the arguments that CC gives with it.
 
     Raises
     ------
     BuildError
         There is none.
     """
-    wanted = [os.environ["CC"]] if os.environ.get("CC") else ["cc", "gcc", "clang"]
+    given = os.environ.get("CC", "")
+    try:
+        words = shlex.split(given)
+    except ValueError as error:
+        raise BuildError(
+            f"CC={given}: cannot be split into words ({error}); set CC to a C compiler"
+        ) from error
+    name, *arguments = words or [""]
+    wanted = [name] if name else ["cc", "gcc", "clang"]
     found = next(filter(None, map(shutil.which, wanted)), None)
     if found is None:
         raise BuildError(f"no C compiler: {', '.join(wanted)} not found; install one or set CC")
-    return found
+    return (found, *arguments)
 
 
-def key(kernel: Kernel, compiler: str) -> str:
+def key(kernel: Kernel, compiler: Sequence[str]) -> str:
     """Hash everything that the compiled file depends on, 16 hexadecimal digits."""
     digest = hashlib.sha256()
     for source in (*kernel.sources, *HEADERS):
         digest.update(source.read_bytes())
     flags = [flag for flag in kernel.flags() if not flag.startswith("-I")]
-    digest.update("\0".join((compiler, _run(compiler, "--version"), platform.machine(), *flags)).encode())
+    digest.update("\0".join((*compiler, _run(*compiler, "--version"), platform.machine(), *flags)).encode())
     return digest.hexdigest()[:16]
 
 
-def _compile(kernel: Kernel, compiler: str, path: Path) -> None:
+def _compile(kernel: Kernel, compiler: Sequence[str], path: Path) -> None:
     try:
         with atomic_file(path) as temporary:
-            _run(compiler, *kernel.flags(), str(kernel.sources[0]), "-o", str(temporary), "-lm")
+            _run(*compiler, *kernel.flags(), str(kernel.sources[0]), "-o", str(temporary), "-lm")
     except OSError as error:
         raise BuildError(
             f"{path.parent}: cannot be written ({error.strerror}); set BENCH_CACHE to another folder"

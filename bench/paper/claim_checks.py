@@ -1,44 +1,41 @@
 """Tests of the paper's claims against the paper's own numbers; no record of ours takes part.
 
 Source: the published tables (`published.py`). Each check takes the arguments that `claims.toml` gives it and
-returns a finding: whether the claim holds, the numbers that say so, and which verdict its failure means.
+returns a finding: whether the claim holds, the numbers that say so, and what its failure means.
 Printed numbers are rounded, so a claim fails only where no unrounded values could save it.
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
+from typing import Any
 
 from bench.paper import published
-from bench.paper.published import PublishedScore
+from bench.paper.published import HALF_DIGIT, PublishedScore
+from bench.paper.scale import Finding
+from bench.paper.table_checks import (
+    FUZZ,
+    IMPOSSIBLE,
+    macro_recalls,
+    possible_f1,
+    whole_nights,
+)
 
-HALF_DIGIT = 0.005
-"""Half of the last digit of a score printed with two decimals."""
-
-_FUZZ = 1e-9  # for binary rounding: 0.015 may come out as 0.01500000000000341
-
-
-class Verdict(StrEnum):
-    """The possible verdicts on a claim."""
-
-    REPRODUCED = "reproduced"
-    WITHIN_BOUNDS = "within bounds"
-    CONTRADICTED = "contradicted"
-    CONTRADICTED_BY_PAPER = "contradicted by the paper's own tables"
-    IMPOSSIBLE = "arithmetically impossible"
-    NOT_CHECKABLE = "not checkable here"
-    NEEDS_RECORDS = "needs records"
+_COUNTEREXAMPLE = "by a counterexample"
 
 
-@dataclass(frozen=True)
-class Finding:
-    """Whether a claim holds, the numbers that show it, and the verdict if it fails."""
+def finding_of(check: Mapping[str, Any]) -> Finding:
+    """Return the finding of a check by its name and arguments."""
+    arguments = dict(check)
+    return CHECKS[arguments.pop("name")](**arguments)
 
-    holds: bool
-    evidence: str
-    failure: Verdict = Verdict.CONTRADICTED_BY_PAPER
+
+def all_of(checks: Sequence[Mapping[str, Any]]) -> Finding:
+    """Test several parts of a claim; the evidence is that of the failing parts, else that of all."""
+    found = [finding_of(check) for check in checks]
+    failing = [finding for finding in found if not finding.holds]
+    evidence = "; ".join(finding.evidence for finding in failing or found)
+    return Finding(not failing, evidence, failing[0].failure) if failing else Finding(True, evidence)
 
 
 def best_in_rows(datasets: Sequence[str], metrics: Sequence[str] = published.METRICS) -> Finding:
@@ -86,21 +83,6 @@ def equals_table(cell: Sequence[str], value: float, digits: int) -> Finding:
     return Finding(
         _rounds_to(score.mean, value, digits, HALF_DIGIT),
         f"the text has {value:.{digits}f}, {score.place} has {score.mean:.2f}",
-    )
-
-
-def f1_bound(f1: float, precision: float, recall: float) -> Finding:
-    """Test that a macro F1 is at most the mean of macro precision and macro recall (in percent, two decimals).
-
-    Per class F1 is the harmonic mean of precision and recall, hence at most their arithmetic mean; both sides
-    are linear, so the bound survives the mean over classes and the mean over seeds. The slack is the
-    rounding of the three printed numbers. It holds where a class is never predicted (all three count as 0).
-    """
-    bound = (precision + recall) / 2
-    return Finding(
-        f1 - bound <= 2 * HALF_DIGIT + _FUZZ,
-        f"macro F1 {f1:.2f}, at most ({precision:.2f} + {recall:.2f}) / 2 = {bound:.3f}",
-        Verdict.IMPOSSIBLE,
     )
 
 
@@ -193,7 +175,7 @@ def ratio(quantity: str, larger: str, smaller: Sequence[str], value: float, digi
     highest = (rows[larger].high + 0.05) / min(low for _, low in high_low)
     half = half_digit(digits)
     return Finding(
-        lowest - _FUZZ <= value + half and value - half <= highest + _FUZZ,
+        lowest - FUZZ <= value + half and value - half <= highest + FUZZ,
         f"the printed {quantity} of {larger} and {', '.join(smaller)} give {lowest:.2f} to {highest:.2f}",
     )
 
@@ -225,16 +207,14 @@ def product(factors: Sequence[float], result: float) -> Finding:
     """Test that the factors multiply to the result."""
     found = math.prod(factors)
     numbers = " x ".join(f"{factor:g}" for factor in factors)
-    return Finding(
-        math.isclose(found, result), f"{numbers} = {found:g}, stated {result:g}", Verdict.IMPOSSIBLE
-    )
+    return Finding(math.isclose(found, result), f"{numbers} = {found:g}, stated {result:g}", IMPOSSIBLE)
 
 
 def total(parts: Sequence[float], whole: float) -> Finding:
     """Test that the parts add up to the whole."""
     numbers = " + ".join(f"{part:g}" for part in parts)
     return Finding(
-        math.isclose(sum(parts), whole), f"{numbers} = {sum(parts):g}, stated {whole:g}", Verdict.IMPOSSIBLE
+        math.isclose(sum(parts), whole), f"{numbers} = {sum(parts):g}, stated {whole:g}", IMPOSSIBLE
     )
 
 
@@ -243,13 +223,13 @@ def whole_trials(n_windows: int, trial: int, window: int, step: int) -> Finding:
     per_trial = (trial - window) // step + 1
     n_trials, rest = divmod(n_windows, per_trial)
     numbers = f"{per_trial} windows a trial, {n_trials} trials and {rest} windows over"
-    return Finding(rest == 0, numbers, Verdict.IMPOSSIBLE)
+    return Finding(rest == 0, numbers, IMPOSSIBLE)
 
 
 def token_counts(n_times: int, strides: Sequence[int], counts: Sequence[int]) -> Finding:
     """Test that windows of `n_times` steps give floor((L - s) / s) + 1 tokens at stride s."""
     found = [_n_tokens(n_times, stride) for stride in strides]
-    return Finding(found == list(counts), f"{n_times} steps give {found}", Verdict.IMPOSSIBLE)
+    return Finding(found == list(counts), f"{n_times} steps give {found}", IMPOSSIBLE)
 
 
 def added_scale(strides: Sequence[int], added: int) -> Finding:
@@ -259,7 +239,7 @@ def added_scale(strides: Sequence[int], added: int) -> Finding:
         after < before,
         f"strides {list(strides)} give {before:.3f}, with {added} added still {after:.3f}: "
         "only a scale inside the largest gap lowers it",
-        Verdict.CONTRADICTED,
+        _COUNTEREXAMPLE,
     )
 
 
@@ -272,7 +252,7 @@ def beats_single_scale(strides: Sequence[int]) -> Finding:
     return Finding(
         several < single,
         f"strides {list(strides)} give {several:.3f}, the best single stride {single:.3f}",
-        Verdict.CONTRADICTED,
+        _COUNTEREXAMPLE,
     )
 
 
@@ -280,7 +260,7 @@ def token_bound(n_times: int, strides: Sequence[int], slack: int) -> Finding:
     """Test that no stride s gives more tokens than L / s plus the slack."""
     above = [stride for stride in strides if _n_tokens(n_times, stride) > n_times / stride + slack]
     numbers = f"exceeded at strides {above}" if above else f"holds at strides {list(strides)}"
-    return Finding(not above, numbers, Verdict.IMPOSSIBLE)
+    return Finding(not above, numbers, IMPOSSIBLE)
 
 
 def named(stated: int, names: Sequence[str]) -> Finding:
@@ -297,12 +277,15 @@ def descending(values: Sequence[float]) -> Finding:
 CHECKS: dict[str, Callable[..., Finding]] = {
     check.__name__: check
     for check in (
+        all_of,
         best_in_rows,
         strongest_baseline,
         margin,
         larger_lead,
         equals_table,
-        f1_bound,
+        possible_f1,
+        macro_recalls,
+        whole_nights,
         harder,
         hardest,
         loses,
@@ -355,7 +338,7 @@ def _ablated(variant: str, metric: str) -> float:
 
 def _rounds_to(exact: float, stated: float, digits: int, slack: float) -> bool:
     """Whether a value known within `slack` can round to the stated one with `digits` decimals."""
-    return abs(exact - stated) <= half_digit(digits) + slack + _FUZZ
+    return abs(exact - stated) <= half_digit(digits) + slack + FUZZ
 
 
 def _n_tokens(n_times: int, stride: int) -> int:

@@ -8,6 +8,9 @@ OURS = "medmamba"
 
 PAPER_RECIPE = "published"
 PAPER_SEEDS = (41, 42, 43, 44, 45)
+WITHOUT_PUBLISHED_SPLIT = ("uci-har", "sleep-edf")
+"""Datasets whose split by subject the paper and its sources do not list: ours cannot have the paper's test subjects."""
+NO_PUBLISHED_SPLIT = "no published split, and scores on other test subjects are other scores"
 
 _SHORT_NAMES = {
     "ptb": "PTB",

@@ -14,6 +14,9 @@ from importlib.resources import files
 METRICS = ("accuracy", "precision", "recall", "f1", "auroc")
 """The metrics of the paper's result tables; all but the accuracy are macro averages."""
 
+HALF_DIGIT = 0.005
+"""Half of the last digit of a score printed with two decimals."""
+
 ABLATION_DATASET = "adftd"
 """The dataset of the ablation table."""
 

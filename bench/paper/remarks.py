@@ -4,8 +4,9 @@ Source: the published tables (`published.py`) alone. All remarks are computed; n
 """
 
 from bench.paper import published
-from bench.paper.claim_checks import f1_bound, strongest_rival
+from bench.paper.claim_checks import strongest_rival
 from bench.paper.published import PublishedScore
+from bench.paper.table_checks import f1_bound, repeats_accuracy
 
 
 def remarks(dataset: str, model: str, metric: str) -> tuple[str, ...]:
@@ -30,10 +31,7 @@ def _impossible_f1(score: PublishedScore) -> str:
 
 def _equals_accuracy(score: PublishedScore) -> str:
     """Remark on a recall that repeats the accuracy, as a recall weighted by class sizes always does."""
-    accuracy = published.lookup(score.dataset, score.model, "accuracy")
-    if score.metric != "recall" or accuracy is None:
-        return ""
-    if (score.mean, score.std) != (accuracy.mean, accuracy.std):
+    if not repeats_accuracy(score):
         return ""
     return "mean and std are the accuracy's to the last digit, as those of a recall weighted by class sizes would be"
 

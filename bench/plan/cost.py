@@ -90,7 +90,7 @@ def costs_from_records(records: Sequence[Record], place: Place) -> dict[str, Cos
     alike: dict[str, list[Record]] = defaultdict(list)
     for record in records:
         whole = record.micro_batch_size_used == record.settings["training"].get("micro_batch_size")
-        if record.is_done and whole and place_of(record) == place:
+        if record.is_done and whole and record.whole_time_s > 0 and place_of(record) == place:
             alike[_same_but_seed(record.settings, record.data.fingerprint)].append(record)
     return {name: _cost_of(members) for name, members in alike.items()}
 

@@ -1,9 +1,14 @@
 """Parsing of names on the command line: lists of models and datasets, ranges of seeds."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 
 from bench import plugins
 from bench.errors import UsageError, unknown_name
+
+MOST_SEEDS = 10_000
+LARGEST_SEED = 2**64 - 1
+_RANGE = re.compile(r"([0-9]{1,20})(?:-([0-9]{1,20}))?")
 
 
 def own_files(text: str) -> tuple[str, list[str]]:
@@ -36,12 +41,25 @@ def parse_seeds(text: str) -> list[int]:
     Raises
     ------
     UsageError
-        The text is neither.
+        The text is neither, a seed is too large for torch, or there are too many.
     """
-    seeds: list[int] = []
+    ranges = list(_ranges(text))
+    n_seeds = sum(last - first + 1 for first, last in ranges)
+    if n_seeds > MOST_SEEDS:
+        raise UsageError(f"--seeds {_shown(text)}: {n_seeds} seeds; at most {MOST_SEEDS} in one run")
+    return list(dict.fromkeys(seed for first, last in ranges for seed in range(first, last + 1)))
+
+
+def _ranges(text: str) -> Iterator[tuple[int, int]]:
     for part in text.split(","):
-        first, dash, last = part.strip().partition("-")
-        if not first.isdigit() or (dash and not last.isdigit()) or (dash and int(last) < int(first)):
-            raise UsageError(f"--seeds {text!r}: expected numbers and ranges such as 41-45 or 41,43")
-        seeds.extend(range(int(first), int(last if dash else first) + 1))
-    return list(dict.fromkeys(seeds))
+        found = _RANGE.fullmatch(part.strip())
+        first, last = (int(found[1]), int(found[2] or found[1])) if found else (1, 0)
+        if last < first:
+            raise UsageError(f"--seeds {_shown(text)}: expected numbers and ranges such as 41-45 or 41,43")
+        if last > LARGEST_SEED:
+            raise UsageError(f"--seeds {_shown(text)}: a seed is at most {LARGEST_SEED}")
+        yield first, last
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= 60 else f"{text[:60]}...")

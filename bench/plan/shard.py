@@ -1,6 +1,7 @@
 """``--shard i/n``: one machine's part of a grid, independent of which cells are done."""
 
 import hashlib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -38,10 +39,10 @@ def parse_shard(text: str) -> Shard:
     UsageError
         The text has another form, or there is no such part.
     """
-    index, slash, count = text.partition("/")
-    if not (slash and index.isdigit() and count.isdigit() and 1 <= int(index) <= int(count)):
-        raise UsageError(f"--shard {text!r}: expected I/N with I from 1 to N, for example 2/8")
-    return Shard(int(index), int(count))
+    found = re.fullmatch(r"([0-9]{1,9})/([0-9]{1,9})", text)
+    if found is None or not 1 <= int(found[1]) <= int(found[2]):
+        raise UsageError(f"--shard {text[:60]!r}: expected I/N with I from 1 to N, for example 2/8")
+    return Shard(int(found[1]), int(found[2]))
 
 
 def _unit(cell: PlannedCell) -> str:

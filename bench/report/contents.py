@@ -72,7 +72,9 @@ def read_contents(out: Path, tell: Callable[[Section], None] = lambda _: None) -
             tell(section)
             sections.append(section)
 
-    for suite in suites:
+    ranking = tuple(suite.recipe for suite in suites if suite.has_one_protocol and len(suite.models) > 1)
+    # What ranks models comes first: it is what a reader looks for.
+    for suite in sorted(suites, key=lambda suite: suite.recipe not in ranking):
         suffix = "" if len(suites) == 1 else f"-{suite.recipe}"
         recipe = f", recipe {suite.recipe}" if suffix else ""
         tested: dict[str, Predicted] = {}
@@ -83,7 +85,7 @@ def read_contents(out: Path, tell: Callable[[Section], None] = lambda _: None) -
             of_datasets.append(dataset_section(study, tested[study.dataset], suffix, recipe))
             tell(of_datasets[-1])
         damaged.extend(error for predicted in tested.values() for error in predicted.damaged)
-        add(results_section(suite, tested, suffix, recipe))
+        add(results_section(suite, tested, suffix, recipe, ranking))
         add(certainty_section(suite, list(tested.values()), suffix, recipe))
         sections.extend(of_datasets)
         add(ablation_section(out, suite, suffix, recipe))

@@ -56,7 +56,7 @@ def _data(studies: Sequence[Study]) -> list[Fact]:
         "converted": ": not the publisher's own files",
         "excerpt": ": scores are not comparable with published ones",
         "own": ": nothing is published to compare the scores with",
-        "simulated": ": scores mean nothing",
+        "simulated": ": scores are not interpretable",
     }
     lines = []
     for kind, label in kinds.items():
@@ -123,7 +123,7 @@ def _devices(records: Sequence[Record], measured: Sequence[Environment]) -> list
         environment.device == "cpu"
         for environment in (*(record.environment for record in records), *measured)
     ):
-        lines.append(Fact("GPU", "nothing on this page ran on a GPU, nor says anything of one", True))
+        lines.append(Fact("GPU", "All results are from CPUs", True))
     elif any(not record.environment.deterministic for record in records):
         lines.append(Fact("Determinism", "cells of a GPU are not bit-equal when repeated", True))
     return lines

@@ -25,6 +25,19 @@ def _one_line(text: str) -> str:
     return text
 
 
+def require_share(value: float | None) -> float | None:
+    """Return a fraction of one, or None.
+
+    Raises
+    ------
+    ValueError
+        It is below zero, above one, or no number.
+    """
+    if value is not None and not 0 <= value <= 1 + _ROUNDING:
+        raise ValueError(f"{value} is no share from 0 to 1")
+    return value
+
+
 Name = Annotated[str, AfterValidator(_plain_name)]
 """Part of a path, such as a model, a dataset or a recipe."""
 Line = Annotated[str, Field(max_length=2000), AfterValidator(_one_line)]
@@ -32,6 +45,6 @@ Line = Annotated[str, Field(max_length=2000), AfterValidator(_one_line)]
 Count = Annotated[int, Field(ge=0, lt=2**53)]
 Size = Annotated[int, Field(ge=1, lt=2**53)]
 Seed = Annotated[int, Field(ge=0, lt=2**64)]
-Share = Annotated[float, Field(ge=0, le=1 + _ROUNDING)]
-"""A fraction of one."""
 Loss = Annotated[float, Field(ge=0)]
+Share = Annotated[float, AfterValidator(require_share)]
+"""A fraction of one."""

@@ -90,7 +90,8 @@ def pack(out: Path, report: Path, archive: Path) -> Pack:
     Raises
     ------
     RecordError
-        There is no record, a record is damaged, or its predictions are absent or have another hash.
+        There is no record, a record is damaged, its predictions are absent or have another hash, or a file has a name
+        that no pack can hold.
     """
     records, damaged = read_all(out)
     if damaged:
@@ -98,6 +99,9 @@ def pack(out: Path, report: Path, archive: Path) -> Pack:
     if not records:
         raise RecordError(f"{out}: no record of a finished cell to pack; run 'bench run --out {out}' first")
     files = dict(_files(out, report, records, archive))
+    strange = next((path for name, path in files.items() if not _is_of_pack(name)), None)
+    if strange is not None:
+        raise RecordError(f"{as_one_line(str(strange))}: a name that no pack can hold; rename or remove it")
     manifest = {
         "schema": MANIFEST_SCHEMA,
         "program": f"medmamba-bench {__version__}",
@@ -142,9 +146,13 @@ def _manifest(archive: Path, packed: PackArchive) -> Manifest:
         packed.read(MANIFEST, MOST_TEXT_BYTES), where, Manifest, schema=MANIFEST_SCHEMA, remedy=f"{AGAIN})"
     )
     for name in manifest.files:
-        if inside(name) is None or not (_CELLS.fullmatch(name) or _OTHERS.fullmatch(name)):
+        if not _is_of_pack(name):
             raise RecordError(f"{archive}: {as_one_line(name)} is no file of a pack; {AGAIN}")
     return manifest
+
+
+def _is_of_pack(name: str) -> bool:
+    return inside(name) is not None and bool(_CELLS.fullmatch(name) or _OTHERS.fullmatch(name))
 
 
 def _require_hash(archive: Path, name: str, expected: PackedFile, packed: PackArchive) -> None:
@@ -219,8 +227,8 @@ def _files(out: Path, report: Path, records: list[Record], archive: Path) -> Ite
         (report, "report"),
     ):
         for path in sorted(root.rglob("*")):
-            is_ours = path.suffix not in _LEFT_BEHIND and path.resolve() != archive.resolve()
-            if path.is_file() and not path.is_symlink() and is_ours:
+            is_plain = path.is_file() and not path.is_symlink() and path.suffix not in _LEFT_BEHIND
+            if is_plain and path.resolve() != archive.resolve():
                 yield f"{prefix}/{path.relative_to(root).as_posix()}", path
 
 

@@ -19,9 +19,12 @@ _CHUNK_BYTES = 1 << 16
 # No stream of deflate inflates more.
 _LARGEST_RATIO = 1032
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-_ENCRYPTED, _IN_UTF8 = 0x1, 0x800
+_ENCRYPTED = 0x1
 # Disk numbers, numbers of entries, size and place of the directory, length of a comment.
 _END = struct.Struct("<4s4H2LH")
+# Signature, version and system that wrote it, what the local header says from its fifth byte to the name, length of a
+# comment, disk, kind of text, rights, place.
+_LISTED, _NAME_AT = struct.Struct("<4s2B26s3H2L"), 30
 _MOST_ENTRIES, _MOST_BYTES = 2**16 - 1, 2**31 - 1
 # What zipfile and the system raise on damaged archives.
 _ERRORS = (
@@ -106,20 +109,22 @@ class PackArchive:
         n_bytes, n_entries, start = self._file.seek(0, 2), len(self.entries), self._source.start_dir
         if n_entries > _MOST_ENTRIES or n_bytes > _MOST_BYTES:
             raise ValueError(f"{n_entries} entries in {n_bytes} bytes are more than a pack can have")
-        position = 0
+        position, directory = 0, b""
         for entry in self.entries.values():
-            if not _is_as_written(entry) or entry.header_offset != position:
-                raise ValueError(f"'{entry.filename}' is not as a pack writes its entries")
-            header = entry.FileHeader()
-            self._file.seek(position)
-            if self._file.read(len(header)) != header:
-                raise ValueError(f"'{entry.filename}': its two headers differ")
+            header, listed = _headers(entry, position)
+            self._require_bytes(position, header, f"'{entry.filename}'")
             self._require_whole(entry)
             position += len(header) + entry.compress_size
-        end = _END.pack(b"PK\x05\x06", 0, 0, n_entries, n_entries, n_bytes - _END.size - start, start, 0)
-        self._file.seek(n_bytes - _END.size)
-        if position != start or self._file.read() != end:
+            directory += listed
+        end = _END.pack(b"PK\x05\x06", 0, 0, n_entries, n_entries, len(directory), position, 0)
+        self._require_bytes(start, directory + end, "its directory")
+        if (position, n_bytes) != (start, start + len(directory) + len(end)):
             raise ValueError("bytes beside its entries")
+
+    def _require_bytes(self, position: int, expected: bytes, what: str) -> None:
+        self._file.seek(position)
+        if self._file.read(len(expected)) != expected:
+            raise ValueError(f"{what} is not as a pack is written")
 
     def _require_whole(self, entry: zipfile.ZipInfo) -> None:
         """Refuse a stream that ends before its bytes do."""
@@ -134,22 +139,21 @@ class PackArchive:
             raise ValueError(f"'{entry.filename}': bytes that are not its content")
 
 
-def _is_as_written(entry: zipfile.ZipInfo) -> bool:
+def _headers(entry: zipfile.ZipInfo, position: int) -> tuple[bytes, bytes]:
+    """Return what stands before the content of an entry at a position, and what the directory has of it."""
     wanted = new_entry(entry.filename)
-    alike = (
-        "date_time",
-        "compress_type",
-        "external_attr",
-        "create_system",
-        "create_version",
-        "extract_version",
+    wanted.CRC, wanted.compress_size, wanted.file_size = entry.CRC, entry.compress_size, entry.file_size
+    header = wanted.FileHeader(zip64=False)
+    name = header[_NAME_AT:]
+    listed = _LISTED.pack(
+        b"PK\x01\x02",
+        wanted.create_version,
+        wanted.create_system,
+        header[4:_NAME_AT],
+        0,
+        0,
+        0,
+        wanted.external_attr,
+        position,
     )
-    plain = ("reserved", "volume", "internal_attr")
-    return (
-        all(getattr(entry, name) == getattr(wanted, name) for name in alike)
-        and not any(getattr(entry, name, 0) for name in plain)
-        and entry.flag_bits == (0 if entry.filename.isascii() else _IN_UTF8)
-        and entry.orig_filename == entry.filename
-        and not entry.extra
-        and not entry.comment
-    )
+    return header, listed + name

@@ -2,10 +2,10 @@
 
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import AfterValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, field_validator, model_validator
 
 from bench.datasets.contract import Normalisation, repeated_name
-from bench.results.field_types import Count, Line, Loss, Name, Seed, Share, Size
+from bench.results.field_types import Count, Line, Loss, Name, Seed, Size, require_share
 from bench.results.frozen_model import FrozenModel
 from bench.results.recorded_settings import checked_settings
 
@@ -28,12 +28,14 @@ class CellName(FrozenModel):
 class ClassScores(FrozenModel):
     """Scores of one class; ``support`` is its number of windows."""
 
-    precision: Share
-    recall: Share
-    f1: Share
-    auroc: Share | None
-    auprc: Share | None
+    precision: float
+    recall: float
+    f1: float
+    auroc: float | None
+    auprc: float | None
     support: Count
+
+    _shares = field_validator("precision", "recall", "f1", "auroc", "auprc")(require_share)
 
 
 class Scores(FrozenModel):
@@ -43,17 +45,19 @@ class Scores(FrozenModel):
     AUROC and AUPRC are None where no class can be ranked against another.
     """
 
-    accuracy: Share
-    precision: Share
-    recall: Share
-    f1: Share
-    auroc: Share | None
-    auprc: Share | None
+    accuracy: float
+    precision: float
+    recall: float
+    f1: float
+    auroc: float | None
+    auprc: float | None
     loss: Loss
     n_windows: Count
     n_subjects: Count
     absent_classes: tuple[Line, ...] = ()
     per_class: dict[Line, ClassScores]
+
+    _shares = field_validator("accuracy", "precision", "recall", "f1", "auroc", "auprc")(require_share)
 
 
 class Metrics(FrozenModel):
@@ -69,9 +73,11 @@ class Epoch(FrozenModel):
     epoch: Count
     train_loss: float
     val_loss: float
-    val_f1: Share
+    val_f1: float
     learning_rate: float
     seconds: float
+
+    _shares = field_validator("val_f1")(require_share)
 
 
 class Failure(FrozenModel):
@@ -102,7 +108,8 @@ class Parameters(FrozenModel):
 class Environment(FrozenModel):
     """Machine and software of a cell. Only equal environments promise equal results.
 
-    ``driver`` names a GPU's driver, CUDA and cuDNN; ``ranks`` is how many processes trained the cell together.
+    ``driver`` names a GPU's driver, CUDA and cuDNN; ``ranks`` is how many processes trained the cell together;
+    ``tf32`` is whether float32 products were rounded to TF32, None in records from before it was noted.
     """
 
     device: Name
@@ -114,6 +121,7 @@ class Environment(FrozenModel):
     deterministic: bool
     scan_backend: Line | None
     attention_backend: Line | None = None
+    tf32: bool | None = None
     platform: Line
     versions: dict[Line, Line]
 
@@ -171,6 +179,14 @@ class DataDescription(FrozenModel):
         return self
 
 
+class Rescored(FrozenModel):
+    """When saved predictions gave a record scores that it lacked: by which version, on which day, and which scores."""
+
+    version: Line
+    date: Line
+    filled: tuple[Line, ...]
+
+
 class Record(FrozenModel):
     """One cell, done or failed. ``files`` maps the names beside the record to their hashes.
 
@@ -201,6 +217,7 @@ class Record(FrozenModel):
     environment: Environment
     data: DataDescription
     files: dict[Name, Sha256] = Field(default_factory=dict)
+    rescored: Rescored | None = None
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 

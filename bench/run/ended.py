@@ -14,12 +14,12 @@ from bench.run.job import Job, identity
 class Ended:
     """How a worker ended.
 
-    Its cell has a record of this outcome; or another process holds the cell; or there is no record yet: the fault may
-    pass, half the memory may suffice, or the worker ``died`` by its own code. The caller decides what to do. A tried
-    configuration has ``val_f1`` instead of ``test_f1``.
+    Its cell has a record of this outcome; or another process holds the cell; or there is no record yet: the fault of
+    disk or machine may pass, half the memory may suffice, or the worker ``died`` by its own code. The caller decides
+    what to do. A tried configuration has ``val_f1`` instead of ``test_f1``.
     """
 
-    outcome: Outcome | Literal["already-done", "locked", "fault", "too-large", "died"]
+    outcome: Outcome | Literal["already-done", "locked", "disk", "fault", "too-large", "died"]
     test_f1: float | None = None
     val_f1: float | None = None
     message: str = ""

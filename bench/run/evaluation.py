@@ -17,6 +17,18 @@ from bench.settings.resolve import check_assignments, parse_assignments
 from bench.train.evaluate import predict
 from bench.train.scores import score
 
+# What torch raises on files that are empty, text or cut; found by giving it such.
+_DAMAGE = (
+    RuntimeError,
+    EOFError,
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    AssertionError,
+    OSError,
+)
+
 
 def evaluate_checkpoint(
     weights: Path,
@@ -93,12 +105,12 @@ def read_tensors(path: Path) -> dict[str, Tensor]:
 
         try:
             return load_file(path)
-        except SafetensorError as error:
+        except (SafetensorError, OSError) as error:
             raise ModelError(f"{path}: not a safetensors file ({error})") from error
     try:
         content = torch.load(path, map_location="cpu", weights_only=True)
-    except (pickle.UnpicklingError, RuntimeError, EOFError, ValueError) as error:
-        reason = str(error).splitlines()[0]
+    except (pickle.UnpicklingError, *_DAMAGE) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise ModelError(
             f"{path}: not a file of plain tensors ({reason}); save the state dict alone"
         ) from error

@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 
 from filelock import Timeout
 
+from bench.descendants import MOST_PROCESSES
+from bench.errors import BenchError
 from bench.measure.exclusive import training
 from bench.processes import LOST_CODE, Child, stop, wait_for_news
 from bench.results.record import Epoch, Failure, Outcome
@@ -22,6 +24,7 @@ from bench.run.resources import least_used
 RETRIES = 2
 RETRY_S = 1.0
 LOCKED_RETRY_S = 2.0
+COUNT_S = 1.0
 
 
 @dataclass(frozen=True)
@@ -66,11 +69,20 @@ class _Running:
     child: Child
     started: datetime = field(default_factory=lambda: datetime.now(UTC))
     clock: float = field(default_factory=time.monotonic)
+    counted: float = field(default_factory=time.monotonic)
     ended: Ended | None = None
 
     @property
     def job(self) -> Job:
         return self.waiting.job
+
+    def n_processes(self) -> int:
+        """Return how many processes the worker has started, as counted now and then; 0 in between."""
+        now = time.monotonic()
+        if now - self.counted < COUNT_S:
+            return 0
+        self.counted = now
+        return self.child.count_started()
 
 
 def run_jobs(
@@ -78,8 +90,8 @@ def run_jobs(
 ) -> Generator[Event]:
     """Run jobs and yield what happens; stop the workers when the caller stops listening.
 
-    A worker that dies by a signal, or by a fault of disk or mount, is tried again twice; one that lacks memory, once
-    with half the micro-batch. A job whose cell another process holds waits until that process is done with it.
+    A worker that dies by a signal, or that disk, data or machine fail, is tried again twice; one that lacks memory,
+    once with half the micro-batch. A job whose cell another process holds waits until that process is done with it.
 
     Parameters
     ----------
@@ -95,7 +107,8 @@ def run_jobs(
     Raises
     ------
     BenchError
-        Not even the record of a failure can be written, or no worker can be started; finished cells are kept.
+        Disk or data fail again and again, which leaves no record; not even that of a failure can be written; or no
+        worker can be started. Finished cells are kept.
     """
     if jobs:
         # Waits for the end of a measurement on this device.
@@ -125,6 +138,9 @@ def _run(
                 elif timeout_s is not None and time.monotonic() - cell.clock > timeout_s:
                     running.remove(cell)
                     yield from _stop_late(cell, queue, timeout_s)
+                elif (n_processes := cell.n_processes()) > MOST_PROCESSES:
+                    running.remove(cell)
+                    yield from _stop_crowd(cell, queue, n_processes)
     finally:
         _stop(running)
 
@@ -166,8 +182,14 @@ def _conclude(cell: _Running, queue: deque[_Waiting]) -> Iterator[Event]:
         queue.append(cell.waiting.later(LOCKED_RETRY_S, attempt=attempt))
     elif ended.outcome == "too-large" and (smaller := cell.job.smaller()) is not None:
         queue.append(_Waiting(smaller))
-    elif ended.outcome == "fault" and attempt <= RETRIES:
+    elif ended.outcome in ("disk", "fault") and attempt <= RETRIES:
         queue.append(cell.waiting.later(RETRY_S, attempt=attempt + 1))
+    elif ended.outcome == "disk":
+        assert ended.failure is not None
+        raise BenchError(
+            f"{cell.job.cell.label}: {ended.failure.message}; the run has stopped, this cell has no record: make room, "
+            "or bring disk and data back, and run the same command again: finished cells and epochs are kept"
+        )
     elif ended.outcome in ("fault", "too-large", "died"):
         assert ended.failure is not None
         yield from _fail(cell, queue, "failed", ended.failure)
@@ -191,6 +213,15 @@ def _stop_late(cell: _Running, queue: deque[_Waiting], timeout_s: float) -> Iter
     remedy = "raise --cell-timeout and give --retry-failed to go on from its checkpoint"
     message = f"not finished after {timeout_s:g} s; {remedy}"
     yield from _fail(cell, queue, "timeout", Failure(kind="Timeout", message=message))
+
+
+def _stop_crowd(cell: _Running, queue: deque[_Waiting], n_processes: int) -> Iterator[Finished]:
+    cell.child.end()
+    _stop([cell])
+    message = (
+        f"had {n_processes} processes at once, more than {MOST_PROCESSES}; mend the code that starts them"
+    )
+    yield from _fail(cell, queue, "failed", Failure(kind="TooManyProcesses", message=message))
 
 
 def _fail(cell: _Running, queue: deque[_Waiting], outcome: Outcome, failure: Failure) -> Iterator[Finished]:

@@ -10,9 +10,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
 from multiprocessing.connection import Connection
+from typing import Literal
 
 from filelock import Timeout
 
+from bench.errors import BenchError, DataError
+from bench.files import is_disk_fault
 from bench.machine import available_bytes
 from bench.results.record import Epoch, Failure, Outcome, Record
 from bench.results.store import quarantine_damaged
@@ -22,12 +25,8 @@ from bench.run.ended import Ended, ended_before
 from bench.run.failure import write_failure
 from bench.run.job import Job
 
-# Errors of a disk, a mount or an overloaded machine; any other OSError is a mistake in code.
-_FAULT_NAMES = (
-    "EIO ENOSPC EDQUOT EFBIG EROFS ESTALE EREMOTEIO ETIMEDOUT ENOTCONN ESHUTDOWN "
-    "EBUSY EAGAIN EINTR EMFILE ENFILE ENOLCK ENODEV ENXIO"
-)
-IO_FAULTS = frozenset(getattr(errno, name) for name in _FAULT_NAMES.split() if hasattr(errno, name))
+# Errors of an overloaded machine; any other OSError that is not a disk's is a mistake in code.
+OVERLOADED = frozenset({errno.EBUSY, errno.EAGAIN, errno.EINTR, errno.EMFILE, errno.ENFILE, errno.ENOLCK})
 # Share of the memory free when a cell starts; the rest is for the system and the growth of other processes.
 SHARE_OF_MEMORY = 0.9
 
@@ -43,10 +42,11 @@ def main(job: Job, events: Connection) -> None:
             tell(_run_locked(job, tell))
     except Timeout:
         tell(Ended("locked"))
-    except OSError as error:
-        if not is_io_fault(error):
+    except (OSError, BenchError) as error:
+        passing = _passing(error)
+        if passing is None:
             raise
-        tell(Ended("fault", failure=_failure(error)))
+        tell(Ended(passing, failure=_failure(error)))
 
 
 def teller(events: Connection) -> Tell:
@@ -62,13 +62,18 @@ def teller(events: Connection) -> Tell:
     return tell
 
 
-def is_io_fault(error: BaseException | None) -> bool:
-    """Tell whether an exception, or one that it was raised from, is a fault of disk, mount or machine."""
+def _passing(error: BaseException | None) -> Literal["disk", "fault"] | None:
+    """Tell whether an exception says nothing of the cell: a disk or data that are not there, or a machine at its limit.
+
+    The data was complete when the cell was planned.
+    """
+    if isinstance(error, DataError) or is_disk_fault(error):
+        return "disk"
     while error is not None:
-        if isinstance(error, OSError) and error.errno in IO_FAULTS:
-            return True
+        if isinstance(error, OSError) and error.errno in OVERLOADED:
+            return "fault"
         error = error.__cause__
-    return False
+    return None
 
 
 def _run_locked(job: Job, tell: Tell) -> Ended:
@@ -132,8 +137,9 @@ def _failed(job: Job, error: Exception | SystemExit, started: datetime) -> Ended
     from bench.train.scores import DivergedError
 
     failure = _failure(error)
-    if is_io_fault(error):
-        return Ended("fault", failure=failure)
+    passing = _passing(error)
+    if passing is not None:
+        return Ended(passing, failure=failure)
     print(failure.traceback, file=sys.stderr)
     outcome: Outcome = "failed"
     if isinstance(error, DivergedError):

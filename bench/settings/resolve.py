@@ -310,6 +310,11 @@ def _value(text: str) -> Any:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         return text
+    except (ValueError, RecursionError) as error:
+        # A number of thousands of digits, or brackets without end.
+        raise UsageError(
+            f"--set ...={text[:40]}...: not a value ({error}); give a plain number or word"
+        ) from error
 
 
 def check_assignments(assignments: Mapping[str, Any], model_names: Sequence[str]) -> None:

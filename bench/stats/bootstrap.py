@@ -1,4 +1,4 @@
-"""Percentile intervals by resampling whole test subjects, or seeds within datasets.
+"""Percentile intervals by resampling seeds within datasets; draws and confusions of whole test subjects.
 
 Sources: Davison and Hinkley, Bootstrap methods and their application, 1997 (percentile intervals, resampling
 of whole clusters); Agarwal et al., Deep reinforcement learning at the edge of the statistical precipice,
@@ -12,20 +12,15 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.errors import RecordError, unknown_name
-
 FEW_UNITS = 10
-"""Below this many test subjects or seeds an interval is flagged as too narrow to rely on."""
+"""Below this many test subjects an interval is flagged as too narrow to rely on."""
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Interval:
-    """An estimate with its percentile bootstrap interval.
-
-    `n_units` is the number of resampled units: test subjects, or runs.
-    """
+    """An estimate with its percentile bootstrap interval; `n_units` is the smallest number of resampled seeds."""
 
     estimate: float
     low: float
@@ -34,177 +29,12 @@ class Interval:
     n_units: int
     n_resamples: int
 
-    @property
-    def few_units(self) -> bool:
-        """Whether so few units were resampled that the interval is too narrow to be relied on."""
-        return self.n_units < FEW_UNITS
-
-    @property
-    def excludes_zero(self) -> bool:
-        """Whether zero lies outside the interval."""
-        return not self.low <= 0 <= self.high
-
-
-@dataclass(frozen=True)
-class PairedPredictions:
-    """Predicted classes of two models on the same test windows, for one or more seeds.
-
-    Attributes
-    ----------
-    labels
-        True class of each window, shape (n_windows,), integers from 0.
-    subjects
-        The subject of each window, shape (n_windows,), names or numbers.
-    first, second
-        Predicted class, shape (n_seeds, n_windows); the numbers of seeds may differ.
-    """
-
-    labels: NDArray[np.integer]
-    subjects: NDArray
-    first: NDArray[np.integer]
-    second: NDArray[np.integer]
-
-    def __post_init__(self) -> None:
-        """Refuse predictions whose windows cannot be the same.
-
-        Raises
-        ------
-        RecordError
-            If the shapes disagree or there is no window.
-        """
-        n_windows = len(self.labels)
-        for name in ("subjects", "first", "second"):
-            found = getattr(self, name).shape[-1]
-            if found != n_windows or n_windows == 0:
-                raise RecordError(
-                    f"paired predictions: '{name}' has {found} windows and 'labels' has {n_windows}; "
-                    "compare two models on the same test windows, at least one"
-                )
-
-
-def paired_difference(
-    pair: PairedPredictions,
-    metric: str,
-    draws: Floats,
-    level: float = 0.95,
-) -> Interval:
-    """Return score(first) - score(second), averaged over seeds, with an interval over test subjects.
-
-    Subjects are drawn with all their windows, the same for both models. A draw is a vector of counts w_s, with
-    which the confusion matrix is sum_s w_s C_s, C_s being the subject's own. Seeds are averaged, not resampled: the
-    interval covers the choice of subjects, not of seeds. With n subjects there are only C(2n - 1, n) different draws
-    (35 for four).
-
-    Parameters
-    ----------
-    pair
-        The predictions.
-    metric
-        A key of `CONFUSION_SCORES`: accuracy, precision, recall or f1.
-    draws
-        What `draw_subjects` returns.
-    level
-        Mass inside the interval.
-
-    Raises
-    ------
-    UsageError
-        If the metric is none of these.
-    """
-    n_classes = int(max(pair.labels.max(), pair.first.max(), pair.second.max())) + 1
-    first, second = (
-        draw_confusions(confusion_by_subject(pair.labels, predicted, pair.subjects, n_classes), draws)
-        for predicted in (pair.first, pair.second)
-    )
-    return difference_interval(first, second, metric, level)
-
-
-@dataclass(frozen=True)
-class DrawnConfusions:
-    """Confusion matrices of one model.
-
-    Attributes
-    ----------
-    whole
-        Matrices over all test subjects, (n_seeds, n_classes, n_classes).
-    drawn
-        Matrices over each draw of subjects, (n_draws, n_seeds, n_classes, n_classes).
-    n_subjects
-        Number of test subjects.
-    """
-
-    whole: Floats
-    drawn: Floats
-    n_subjects: int
-
-    def scores(self, metric: str) -> tuple[float, Floats]:
-        """Return a score of `CONFUSION_SCORES`, averaged over seeds, of all subjects and of each draw, (n_draws,)."""
-        score = _score_named(metric)
-        return float(score(self.whole).mean()), score(self.drawn).mean(axis=-1)
-
-
-def draw_confusions(by_subject: Floats, draws: Floats) -> DrawnConfusions:
-    """Return the confusion matrices of draws of subjects.
-
-    Parameters
-    ----------
-    by_subject
-        What `confusion_by_subject` returns, (n_seeds, n_subjects, n_classes, n_classes).
-    draws
-        The result of `draw_subjects`, (n_draws, n_subjects).
-    """
-    drawn = np.tensordot(draws, by_subject, axes=(-1, 1))
-    return DrawnConfusions(by_subject.sum(axis=1), drawn, by_subject.shape[1])
-
-
-def score_interval(model: DrawnConfusions, metric: str, level: float = 0.95) -> Interval:
-    """Return a model's score, averaged over seeds, with an interval over test subjects.
-
-    Raises
-    ------
-    UsageError
-        If the metric is no score of predicted classes.
-    """
-    return _percentile_interval(*model.scores(metric), level, model.n_subjects)
-
-
-def difference_interval(
-    first: DrawnConfusions, second: DrawnConfusions, metric: str, level: float = 0.95
-) -> Interval:
-    """Return score(first) - score(second) with an interval, both on the same draws of the same windows' subjects.
-
-    Raises
-    ------
-    UsageError
-        If the metric is no score of predicted classes.
-    """
-    (mine, my_draws), (other, other_draws) = first.scores(metric), second.scores(metric)
-    return _percentile_interval(mine - other, my_draws - other_draws, level, first.n_subjects)
-
-
-def _score_named(metric: str) -> Callable[[Floats], Floats]:
-    if metric not in CONFUSION_SCORES:
-        raise unknown_name("score of predicted classes", metric, CONFUSION_SCORES)
-    return CONFUSION_SCORES[metric]
-
 
 def draw_subjects(n_subjects: int, rng: np.random.Generator, n_resamples: int = 2000) -> Floats:
     """Return how often each subject is drawn, with replacement, in each draw: (n_resamples, n_subjects)."""
     # Counting drawn numbers gives the multinomial distribution several times faster.
     draws = rng.integers(n_subjects, size=(n_resamples, n_subjects))
     return np.stack([np.bincount(draw, minlength=n_subjects) for draw in draws]).astype(float)
-
-
-def over_subjects(statistic: Callable[[Floats], Floats], draws: Floats, level: float = 0.95) -> Interval:
-    """Return a statistic of all subjects, with an interval over draws of subjects.
-
-    ``statistic`` takes how often each subject counts, (..., n_subjects), and returns (...). Draws for which it is not
-    finite are left out of the interval and of its ``n_resamples``.
-    """
-    n_subjects = draws.shape[1]
-    values = statistic(draws)
-    estimate = float(statistic(np.ones(n_subjects)))
-    return _percentile_interval(estimate, values[np.isfinite(values)], level, n_subjects)
 
 
 def confusion_by_subject(

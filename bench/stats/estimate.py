@@ -4,6 +4,7 @@ Sources: Satterthwaite, An approximate distribution of estimates of variance com
 (degrees of freedom of a sum of estimated variances); Welch, Biometrika 1947 (the same for a difference of two means).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf, sqrt
 
@@ -133,7 +134,7 @@ class Estimate:
         return Estimate(self.value * factor, sources, self.n_seeds, self.n_subjects)
 
 
-def mean_over_seeds(scores: Floats) -> Estimate:
+def mean_over_seeds(scores: Floats | Sequence[float]) -> Estimate:
     """Return the mean of scores ``(n_seeds,)`` on these very test subjects: other seeds, the same subjects.
 
     Raises

@@ -54,9 +54,9 @@ def summarise(rounds: Rounds) -> Summary:
     )
 
 
-def median_interval(values: Sequence[float]) -> tuple[float, float] | None:
-    """Return the two values that enclose the median at 95 percent or more; None with fewer than six."""
-    rank = _interval_rank(len(values))
+def median_interval(values: Sequence[float], level: float = CONFIDENCE) -> tuple[float, float] | None:
+    """Return the two values that enclose the median at the level or more; None with too few (at 95 percent: five)."""
+    rank = _interval_rank(len(values), level)
     if rank is None:
         return None
     ordered = sorted(values)
@@ -64,7 +64,7 @@ def median_interval(values: Sequence[float]) -> tuple[float, float] | None:
 
 
 @cache
-def _interval_rank(n: int) -> int | None:
+def _interval_rank(n: int, level: float) -> int | None:
     """Return the largest k for which the k-th smallest and the k-th largest of n values enclose the median as wanted.
 
     The median lies outside when fewer than k of n fair coins fall on one side.
@@ -72,7 +72,7 @@ def _interval_rank(n: int) -> int | None:
     rank, outside = 0, 0.0
     while rank < n // 2:
         outside += 2 * math.comb(n, rank) / 2**n
-        if outside > 1 - CONFIDENCE:
+        if outside > 1 - level:
             break
         rank += 1
     return rank or None
@@ -80,7 +80,7 @@ def _interval_rank(n: int) -> int | None:
 
 @dataclass(frozen=True)
 class Ratio:
-    """How many times as fast one model is as another; the interval is None with fewer than six common rounds."""
+    """How many times as fast one model is as another; the interval is None with too few common rounds."""
 
     median: float
     low: float | None
@@ -88,7 +88,9 @@ class Ratio:
     n_rounds: int
 
 
-def speed_ratio(slow: Rounds, fast: Rounds, windows: tuple[int, int]) -> Ratio | None:
+def speed_ratio(
+    slow: Rounds, fast: Rounds, windows: tuple[int, int], level: float = CONFIDENCE
+) -> Ratio | None:
     """Return the windows per second of ``fast`` over those of ``slow``, round by round; None without rounds.
 
     Rounds are paired by their number, so that a temporary slowdown of the machine affects both.
@@ -99,11 +101,13 @@ def speed_ratio(slow: Rounds, fast: Rounds, windows: tuple[int, int]) -> Ratio |
         Timings of two models, measured in turns.
     windows
         Windows in a run of ``slow`` and of ``fast``.
+    level
+        Of the interval.
     """
     ratios = [
         float(np.median(a) / np.median(b)) * windows[1] / windows[0] for a, b in zip(slow, fast, strict=False)
     ]
     if not ratios:
         return None
-    low, high = median_interval(ratios) or (None, None)
+    low, high = median_interval(ratios, level) or (None, None)
     return Ratio(float(np.median(ratios)), low, high, len(ratios))

@@ -11,11 +11,11 @@ tested at the full level: intersection-union); Bonferroni's inequality for the c
 Annals of Statistics 1984 (best of all: every rival counts).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 
 from bench.errors import RecordError
-from bench.stats.estimate import LEVEL, Estimate
+from bench.stats.estimate import LEVEL, Bounds, Estimate
 
 MARGIN_STDS = 2.0
 """A measured number agrees with a published one if it is surely fewer than this many published deviations away.
@@ -69,7 +69,7 @@ def decide_all_positive(effects: Sequence[Estimate], level: float = LEVEL) -> De
         return Decision.UNDECIDED
     if all(effect.bounds(level).low > 0 for effect in effects):
         return Decision.SUPPORTED
-    strict = 1 - (1 - level) / len(effects)
+    strict = part_level(len(effects), level)
     any_below = any(effect.bounds(strict).high < 0 for effect in effects)
     return Decision.CONTRADICTED if any_below else Decision.UNDECIDED
 
@@ -106,11 +106,75 @@ def decide_number(
     return Decision.UNDECIDED if low <= 0 <= high else Decision.CONTRADICTED
 
 
+def decide_effect(
+    measured: Estimate, published: Estimate, margin: float, half_digit: float, level: float = LEVEL
+) -> Decision:
+    """Decide whether a published loss, lead or change is met: its sign and its size.
+
+    Parameters
+    ----------
+    measured, published
+        The effect, in one unit; the published one is not zero.
+    margin, half_digit
+        As for `decide_number`.
+    level
+        Of the whole decision.
+    """
+    signed = measured.times(1.0 if published.value > 0 else -1.0)
+    return decide_parts(
+        [
+            lambda of_part: decide_sign(signed, of_part),
+            lambda of_part: decide_number(
+                measured, published, margin, half_digit, max(of_part, NUMBER_LEVEL)
+            ),
+        ],
+        level,
+    )
+
+
+def decide_parts(parts: Sequence[Callable[[float], Decision]], level: float = LEVEL) -> Decision:
+    """Decide a claim of several parts, each of which must hold.
+
+    Supported when all parts are, each at the full level; contradicted when one is at the level of a part.
+
+    Parameters
+    ----------
+    parts
+        Each returns its decision at a level.
+    level
+        Of the whole decision.
+    """
+    if all(part(level) is Decision.SUPPORTED for part in parts):
+        return Decision.SUPPORTED
+    strict = part_level(len(parts), level)
+    contradicted = any(part(strict) is Decision.CONTRADICTED for part in parts)
+    return Decision.CONTRADICTED if contradicted else Decision.UNDECIDED
+
+
+def decide_above(bounds: Bounds, value: float) -> Decision:
+    """Decide whether a number is above another: its interval lies above it, below it, or holds it."""
+    if bounds.low > value:
+        return Decision.SUPPORTED
+    return Decision.CONTRADICTED if bounds.high < value else Decision.UNDECIDED
+
+
+def decide_range(bounds: Bounds, low: float, high: float) -> Decision:
+    """Decide whether a value lies in a range: surely inside, surely outside, or else undecided."""
+    if low <= bounds.low and bounds.high <= high:
+        return Decision.SUPPORTED
+    return Decision.CONTRADICTED if bounds.high < low or bounds.low > high else Decision.UNDECIDED
+
+
+def part_level(n_parts: int, level: float = LEVEL) -> float:
+    """Return the level of each part of a claim, so that all parts together err as often as one at ``level``."""
+    return 1 - (1 - level) / n_parts
+
+
 def decide_all(decisions: Iterable[Decision]) -> Decision:
     """Decide a claim of several parts, each of which must hold.
 
-    Supported when all parts are, contradicted when one is. With k parts give each the level 1 - (1 - level) / k: then
-    the whole is wrongly contradicted no more often than one part at `level`.
+    Supported when all parts are, contradicted when one is. With k parts give each the level `part_level(k)`: then the
+    whole is wrongly contradicted no more often than one part.
     """
     found = set(decisions)
     if Decision.CONTRADICTED in found:

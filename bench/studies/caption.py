@@ -7,18 +7,33 @@ from bench.paper.names import short_name
 from bench.results.record import Record
 from bench.stats.summary import DDOF
 from bench.studies import kinds
+from bench.studies.aggregate import Group
+from bench.studies.protocols import number_of_protocols, protocols_in_words, smaller_batches
 from bench.studies.suite import Study, Suite
 from bench.studies.tried import tuning_sentence
 
 
-def study_caption(study: Study) -> str:
-    """Return the caption of test scores on one dataset, as means and deviations."""
-    return f"Test scores in percent, {spread(study.seeds)}. {data(study)} {conditions([study])}"
+def study_caption(study: Study, shown: Iterable[Group] | None = None) -> str:
+    """Return the caption of test scores on one dataset, as means and deviations.
+
+    ``shown`` are the models whose protocols are told, by default all that the study compares.
+    """
+    groups = {study.dataset: [*(study.groups.values() if shown is None else shown)]}
+    return _joined(
+        f"Test scores in percent, {spread(study.seeds)}. {data(study)} {conditions([study])}",
+        protocols_in_words(groups),
+        smaller_batches(groups),
+    )
 
 
 def study_setting(study: Study) -> str:
     """Return the setting of one dataset for a caption: seeds, data, recipe and device."""
-    return f"{_seeds(study.seeds)}. {data(study)} {conditions([study])}"
+    groups = _groups([study])
+    return _joined(
+        f"{_seeds(study.seeds)}. {data(study)} {conditions([study])}",
+        number_of_protocols(groups),
+        smaller_batches(groups),
+    )
 
 
 def suite_caption(suite: Suite, studies: Sequence[Study]) -> str:
@@ -27,14 +42,30 @@ def suite_caption(suite: Suite, studies: Sequence[Study]) -> str:
         over = spread(studies[0].seeds)
     else:
         over = f"mean and sample standard deviation (ddof {DDOF}) over seeds, which differ: {_each_seeds(studies)}"
-    return f"Test scores in percent, {over}. {_suite_conditions(suite, studies)}"
+    groups = _groups(studies)
+    return _joined(
+        f"Test scores in percent, {over}. {_suite_conditions(suite, studies)}",
+        protocols_in_words(groups),
+        smaller_batches(groups),
+    )
 
 
 def suite_setting(suite: Suite, studies: Sequence[Study]) -> str:
     """Return the setting of several datasets for a caption."""
     same = len({study.seeds for study in studies}) == 1
     seeds = _seeds(studies[0].seeds) if same else f"Seeds differ: {_each_seeds(studies)}"
-    return f"{seeds}. {_suite_conditions(suite, studies)}"
+    groups = _groups(studies)
+    return _joined(
+        f"{seeds}. {_suite_conditions(suite, studies)}", number_of_protocols(groups), smaller_batches(groups)
+    )
+
+
+def _groups(studies: Iterable[Study]) -> dict[str, list[Group]]:
+    return {study.dataset: [*study.groups.values()] for study in studies}
+
+
+def _joined(*sentences: str) -> str:
+    return " ".join(filter(None, sentences))
 
 
 def _suite_conditions(suite: Suite, studies: Sequence[Study]) -> str:
@@ -122,7 +153,7 @@ def small_test(study: Study) -> str:
     """Warn that a test on few subjects shows little, of scores and of intervals."""
     n_subjects = study.record.data.parts["test"].n_subjects
     name = short_name(study.dataset)
-    return f"{name}: {plural(n_subjects, 'test subject')}: too few to rank models, and for intervals to be relied on"
+    return f"{name}: {plural(n_subjects, 'test subject')}: too few to rank models"
 
 
 def data_remarks(study: Study) -> list[str]:

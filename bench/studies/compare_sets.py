@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from bench.errors import RecordError
+from bench.results.known_scores import differences
 from bench.results.record import Environment, Record
 from bench.results.store import read_all
 from bench.studies.aggregate import Condition, label_of
@@ -95,7 +96,7 @@ def _same_key(label: str, first: Record, second: Record, spread: float | None) -
     if first.outcome != second.outcome:
         return Difference(label, "outcome", f"{first.outcome}, then {second.outcome}", True)
     places = _differences_of_place(first, second)
-    if first.metrics == second.metrics:
+    if _have_same_scores(first, second):
         same = "same numbers" if first.metrics else f"both {first.outcome}"
         detail = f"{same}; {', '.join(places)}" if places else f"{same}, same environment"
         return Difference(label, "equal", detail, False, 0.0 if first.metrics else None)
@@ -112,6 +113,13 @@ def _same_key(label: str, first: Record, second: Record, spread: float | None) -
         bound, why = spread, f"seeds of the first set lie {spread:.2f} points apart"
     matters = points is not None and abs(points) > bound
     return Difference(label, "environment", f"{', '.join(places)}; {why}", matters, points)
+
+
+def _have_same_scores(first: Record, second: Record) -> bool:
+    """Tell whether all scores that both records have are equal: one of them may have been scored anew since."""
+    if first.metrics is None or second.metrics is None:
+        return first.metrics is second.metrics
+    return not differences(first.metrics, second.metrics)
 
 
 def _other_key(label: str, first: Record, second: Record) -> Difference:

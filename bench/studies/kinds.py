@@ -13,7 +13,7 @@ _SENTENCES = {
     "converted": "the dataset, converted",
     "excerpt": "EXCERPT of the dataset",
     "own": "a user's OWN data, of which nothing is published",
-    "simulated": "SIMULATED data: the scores mean nothing",
+    "simulated": "SIMULATED data: the scores are not interpretable",
 }
 
 _SHORT = {
@@ -21,7 +21,7 @@ _SHORT = {
     "converted": "converted",
     "excerpt": "EXCERPT",
     "own": "a user's OWN",
-    "simulated": "SIMULATED, scores mean nothing",
+    "simulated": "SIMULATED, scores not interpretable",
 }
 
 SUFFIXES = {
@@ -38,7 +38,7 @@ STAMPS = {
     "converted": "Converted data: not the publisher's own files",
     "excerpt": "EXCERPT of the data: scores are not comparable with published ones",
     "own": "A user's OWN data",
-    "simulated": "SIMULATED data: scores mean nothing",
+    "simulated": "SIMULATED data: scores are not interpretable",
 }
 """Written into pictures, which lose their captions when shared."""
 

@@ -1,44 +1,51 @@
-"""Scores of a study that may be compared with the paper's, and their differences over seeds."""
+"""Scores of a suite that may be compared with the paper's, in percent: other seeds, the paper's own test subjects."""
 
-from bench.paper.claim_checks import HALF_DIGIT
-from bench.paper.claims import Ruling
-from bench.paper.rulings import void_ruling, within_stds
-from bench.stats.summary import over_seeds
-from bench.studies.aggregate import seed_differences
-from bench.studies.suite import Study
+from bench.errors import RecordError
+from bench.paper.names import WITHOUT_PUBLISHED_SPLIT, short_name
+from bench.stats.estimate import Estimate, mean_over_seeds
+from bench.studies.suite import Study, Suite
 
 
-def measured_mean(study: Study | None, model: str, metric: str) -> float | None:
-    """Return a model's mean in percent, reduced models of the ablation included; None if it has no score."""
-    groups = {group.model: group for group in study.comparison.groups} if study else {}
-    score = groups[model].score(metric) if model in groups else None
-    return None if score is None else 100 * score.mean
+class NotComparableError(RecordError):
+    """A claim is about scores that were not measured, or not as the paper's were."""
 
 
-def comparable_mean(study: Study | None, model: str, metric: str) -> float | None:
-    """Return a mean that may be compared with the paper's, or None."""
-    found = measured_mean(study, model, metric)
-    return None if study is None or found is None or study.void(model) else found
+def comparable_score(suite: Suite, dataset: str, model: str, metric: str) -> Estimate:
+    """Return a model's mean over seeds on the published split, reduced models of the ablation included.
 
-
-def score_ruling(
-    study: Study | None, model: str, metric: str, mean: float, std: float, half_digit: float = HALF_DIGIT
-) -> Ruling | None:
-    """Rule on a stated mean and deviation in percent; None if the model was not run."""
-    found = measured_mean(study, model, metric)
-    if study is None or found is None:
-        return None
-    void = study.void(model)
-    return void_ruling(f"measured {found:.2f}", void) if void else within_stds(found, mean, std, half_digit)
-
-
-def seed_difference(study: Study | None, model: str, other: str, metric: str) -> tuple[float, float] | None:
-    """Return mean and sample deviation over seeds of one model's score minus another's, in percentage points.
-
-    None if either model has no scores that may be compared with the paper's.
+    Raises
+    ------
+    NotComparableError
+        If the scores are missing, or data, split, settings or seeds are not the paper's.
     """
-    if study is None or study.void(model) or study.void(other):
-        return None
+    study = suite.study(dataset)
+    place = f"{model} on {short_name(dataset)}"
+    scores = seed_scores(study, model, metric) if study else []
+    if study is None or not scores:
+        raise NotComparableError(f"{place}: not run")
+    if reason := study.void(model):
+        raise NotComparableError(f"{place}: {reason}")
+    return mean_over_seeds(scores)
+
+
+def comparable_lead(suite: Suite, dataset: str, model: str, other: str, metric: str) -> Estimate:
+    """Return one model's score minus another's; equal seeds of two models share nothing, so they are not paired.
+
+    Raises
+    ------
+    NotComparableError
+        If either model has no scores that may be compared with the paper's.
+    """
+    first, second = (comparable_score(suite, dataset, name, metric) for name in (model, other))
+    return first.minus(second)
+
+
+def seed_scores(study: Study, model: str, metric: str) -> list[float]:
+    """Return a model's score of each seed in percent, reduced models of the ablation included; empty if it has none."""
     groups = {group.model: group for group in study.comparison.groups}
-    found = over_seeds(seed_differences(groups[model], groups[other], metric))
-    return None if found is None or found[1] is None else (found[0], found[1])
+    return [100 * value for value in groups[model].by_seed(metric).values()] if model in groups else []
+
+
+def has_published_split(dataset: str) -> bool:
+    """Whether the paper or its sources list the test subjects, so that scores can be compared at all."""
+    return dataset not in WITHOUT_PUBLISHED_SPLIT

@@ -27,9 +27,11 @@ class Scores:
 def complete_scores(studies: Sequence[Study], models: Sequence[str], metrics: Sequence[str]) -> Scores:
     """Return the scores of the models and datasets with the most cells in common.
 
+    Datasets on which models were trained by several protocols are left out: scores there rank no models.
     A metric that a model lacks on a dataset (AUROC with one class) is left out on that dataset.
     """
-    chosen, chosen_models = _most_in_common(studies, models)
+    of_one_protocol = [study for study in studies if study.has_one_protocol]
+    chosen, chosen_models = _most_in_common(of_one_protocol, models)
     rows, values = [], []
     for study in chosen:
         for metric in metrics:
@@ -80,11 +82,15 @@ def _most_in_common(
 def _left_out(
     studies: Iterable[Study], models: Iterable[str], chosen: Sequence[Study], chosen_models: Sequence[str]
 ) -> str:
-    datasets = [short_name(study.dataset) for study in studies if study not in chosen]
+    left = [study for study in studies if study not in chosen]
+    mixed = [short_name(study.dataset) for study in left if not study.has_one_protocol]
+    datasets = [short_name(study.dataset) for study in left if study.has_one_protocol]
     absent = [model for model in models if model not in chosen_models]
     parts = []
     if absent:
         parts.append(f"{', '.join(absent)} (incomplete on a dataset that the others have)")
     if datasets:
         parts.append(f"{', '.join(datasets)} (a model is incomplete there)")
+    if mixed:
+        parts.append(f"{', '.join(mixed)} (not one protocol)")
     return f"{' and '.join(parts)}: same cells for all" if parts else ""

@@ -7,8 +7,9 @@ Three rules keep averages over different cells apart:
   and named. Reduced models of the ablation have no vote.
 - Completeness. A model is complete when it has scores of all seeds of the study. Only complete averages are marked,
   ranked or compared; for the rest the reports say what is missing.
-- Ranks. Models are ranked over datasets on which all of them are complete. Of all such choices the one with the most
-  cells (models times datasets) is taken; models and datasets outside it are named (`ranks.py`).
+- Ranks. Models are ranked over datasets on which all were trained by one protocol and all of them are complete. Of
+  all such choices the one with the most cells (models times datasets) is taken; models and datasets outside it are
+  named (`ranks.py`).
 """
 
 from collections import Counter, defaultdict
@@ -22,6 +23,7 @@ from bench.stats.bootstrap import FEW_UNITS
 from bench.studies import kinds
 from bench.studies.aggregate import Comparison, Group
 from bench.studies.comparability import void_reason
+from bench.studies.protocols import protocols
 
 
 @dataclass(frozen=True)
@@ -105,6 +107,16 @@ class Study:
         """Whether models are averaged over seeds: from one seed nothing is best."""
         return len(self.seeds) > 1
 
+    @cached_property
+    def has_one_protocol(self) -> bool:
+        """Whether all models were trained alike: otherwise scores compare protocols too, and rank no models."""
+        return len(protocols({self.dataset: self.groups.values()})) < 2
+
+    @property
+    def may_rank(self) -> bool:
+        """Whether a model can be marked best at all."""
+        return self.has_several_seeds and self.has_one_protocol
+
     def is_complete(self, model: str) -> bool:
         """Whether a model has scores of all seeds."""
         return model in self.groups and self.groups[model].seeds == self.seeds
@@ -138,6 +150,11 @@ class Suite:
     def models(self) -> tuple[str, ...]:
         """Every model with a record, in the order of the paper."""
         return in_paper_order({model for study in self.studies for model in study.groups})
+
+    @property
+    def has_one_protocol(self) -> bool:
+        """Whether on every dataset all models were trained alike."""
+        return all(study.has_one_protocol for study in self.studies)
 
     def study(self, dataset: str) -> Study | None:
         """Return the study of a dataset, or None if it was not run."""

@@ -21,10 +21,10 @@ from bench.stats.two_way import difference_estimate
 from bench.stats.verdict import (
     MARGIN_STDS,
     Decision,
-    decide_all,
     decide_all_positive,
+    decide_effect,
     decide_number,
-    decide_sign,
+    decide_parts,
 )
 from benchmarks.coverage.settings import SETTINGS
 
@@ -150,28 +150,39 @@ def sign_study(model: str, mean_of: str, metric: int) -> Callable[[np.random.Gen
     return study
 
 
-def loss_study(model: str, mean_of: str, metric: int) -> Callable[[np.random.Generator], Pair]:
-    """Return a study of a stated loss with its size; the paper's own seeds are drawn, too, with the true loss."""
+def loss_study(model: str, mean_of: str, metrics: Sequence[int]) -> Callable[[np.random.Generator], Pair]:
+    """Return a study of stated losses with their sizes; the paper's own seeds are drawn, too, with the true losses."""
 
     def study(rng: np.random.Generator) -> Pair:
-        printed = []
-        for name in (FULL, model):
-            scores = _scores(rng, name, name)[:, metric]
-            printed.append((round(float(scores.mean()), 2), round(float(scores.std()), 2)))
-        full, reduced = _scores(rng, FULL, FULL)[:, metric], _scores(rng, model, mean_of)[:, metric]
-        stds = hypot(*(std for _, std in printed))
-        stated = printed[0][0] - printed[1][0]
-        lost = _difference(full, reduced)
-        same_sign = lost.value * stated > 0
-        spread = float((full - reduced).std(ddof=1))
-        before = _by_sign(same_sign and abs(lost.value - stated) <= 2 * spread + HALF_DIGIT)
-        means = [published_mean(mean, std, N_SEEDS, HALF_DIGIT) for mean, std in printed]
-        level = 0.975
-        sign = decide_sign(lost.times(1.0 if stated > 0 else -1.0), level)
-        size = decide_number(lost, means[0].minus(means[1]), MARGIN_STDS * stds, 2 * HALF_DIGIT, level)
-        return before, decide_all([sign, size])
+        theirs = [_scores(rng, name, name) for name in (FULL, model)]
+        ours = _scores(rng, FULL, FULL), _scores(rng, model, mean_of)
+        pairs = [
+            _loss_studied([scores[:, metric] for scores in theirs], [scores[:, metric] for scores in ours])
+            for metric in metrics
+        ]
+        before = _by_sign(all(pair[0] is Decision.SUPPORTED for pair in pairs))
+        return before, decide_parts([decided for _, decided in pairs])
 
     return study
+
+
+def _loss_studied(
+    theirs: Sequence[Floats], ours: Sequence[Floats]
+) -> tuple[Decision, Callable[[float], Decision]]:
+    """Return the verdict on one loss by the earlier rule, and that by intervals at a level; full model, reduced one."""
+    printed = [(round(float(scores.mean()), 2), round(float(scores.std()), 2)) for scores in theirs]
+    stds = hypot(*(std for _, std in printed))
+    stated = printed[0][0] - printed[1][0]
+    lost = _difference(*ours)
+    spread = float((ours[0] - ours[1]).std(ddof=1))
+    before = _by_sign(lost.value * stated > 0 and abs(lost.value - stated) <= 2 * spread + HALF_DIGIT)
+    means = [published_mean(mean, std, N_SEEDS, HALF_DIGIT) for mean, std in printed]
+    published_loss = means[0].minus(means[1])
+
+    def decided(level: float) -> Decision:
+        return decide_effect(lost, published_loss, MARGIN_STDS * stds, 2 * HALF_DIGIT, level)
+
+    return before, decided
 
 
 def best_study(means_of: Sequence[str]) -> Callable[[np.random.Generator], Pair]:
@@ -267,6 +278,7 @@ def headline_study(n_models: int) -> Callable[[np.random.Generator], Pair]:
 
 _S, _C = Decision.SUPPORTED, Decision.CONTRADICTED
 _F1, _EQUAL = published.METRICS.index("f1"), (FULL,) * 3
+_TWO = [_F1, published.METRICS.index("auroc")]
 _PUBLISHED = tuple(SHIFTS.values())
 _NONE = (0.0,) * 4
 
@@ -281,9 +293,9 @@ SCENARIOS = (
         "a number", "off by the margin, our spread three times theirs", (_S,), number_study(off=1, spread=3)
     ),
     Scenario("a number", "off by three margins", (_S,), number_study(off=3)),
-    Scenario("a loss of 0.60 with its size", "exactly right", (_C,), loss_study(ORDER[2], ORDER[2], _F1)),
-    Scenario("a loss of 1.76 with its size", "exactly right", (_C,), loss_study(ORDER[0], ORDER[0], _F1)),
-    Scenario("a loss of 1.76 with its size", "no effect", (_S,), loss_study(ORDER[0], FULL, _F1)),
+    Scenario("a loss of 0.60 with its size", "exactly right", (_C,), loss_study(ORDER[2], ORDER[2], [_F1])),
+    Scenario("a loss of 1.76 with its size", "exactly right", (_C,), loss_study(ORDER[0], ORDER[0], [_F1])),
+    Scenario("a loss of 1.76 with its size", "no effect", (_S,), loss_study(ORDER[0], FULL, [_F1])),
     Scenario("one direction is worse", "no effect", (_S, _C), sign_study(ORDER[2], FULL, _F1)),
     Scenario("one direction is worse", "by 0.60", (_C,), sign_study(ORDER[2], ORDER[2], _F1)),
     Scenario("one scale is worse", "by 1.76", (_C,), sign_study(ORDER[0], ORDER[0], _F1)),
@@ -295,6 +307,13 @@ SCENARIOS = (
     Scenario("order of 3 components, 5 metrics", "as published", (_C,), order_study(ORDER)),
     Scenario("order of 3 components, 5 metrics", "no effect", (_S, _C), order_study(_EQUAL)),
     Scenario("order of 3 components, 5 metrics", "the other way round", (_S,), order_study(ORDER[::-1])),
+    Scenario(
+        "losses of 0.60 and 0.68, two metrics", "exactly right", (_C,), loss_study(ORDER[2], ORDER[2], _TWO)
+    ),
+    Scenario(
+        "losses of 1.76 and 1.90, two metrics", "exactly right", (_C,), loss_study(ORDER[0], ORDER[0], _TWO)
+    ),
+    Scenario("losses of 1.76 and 1.90, two metrics", "no effect", (_S,), loss_study(ORDER[0], FULL, _TWO)),
 )
 """Claims about these very subjects."""
 

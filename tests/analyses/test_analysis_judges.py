@@ -1,5 +1,6 @@
 """Verdicts on claims of propositions, centralization, channel mixing and embeddings, from records made up for it."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,8 +21,9 @@ from bench.analyses.embedding.record import EmbeddingRecord, SeedEmbedding
 from bench.analyses.theory.judge import TheoryJudge
 from bench.analyses.theory.record import Check, TheoryRecord
 from bench.analyses.theory.record import Verdict as Outcome
-from bench.paper.claim_checks import Verdict
-from bench.paper.claims import cell_claims, text_claims
+from bench.paper import published
+from bench.paper.claims import text_claims
+from bench.paper.scale import Verdict
 from bench.report.judges import make_judges
 from tests.analyses.centralization.test_centralization_report import DIC, WINDOW, measured, record
 from tests.report.grids import Grid, write_grid
@@ -47,7 +49,7 @@ class TestTheory:
     @pytest.mark.parametrize(
         ("outcomes", "verdict"),
         [
-            (("holds", "holds"), Verdict.REPRODUCED),
+            (("holds", "holds"), Verdict.SUPPORTED),
             (("holds", "does not hold here"), Verdict.CONTRADICTED),
         ],
     )
@@ -65,14 +67,14 @@ class TestTheory:
             claim("noise-suppression")
         )
         assert ruling is not None
-        assert ruling.verdict is Verdict.NEEDS_RECORDS
+        assert ruling.verdict is Verdict.UNDECIDED
         assert ruling.evidence.endswith("which decides nothing: simulated data")
 
     def test_the_premise_has_a_claim_of_its_own(self) -> None:
         checks = (theory_check("1a", "does not hold here"), theory_check("1b", "holds"))
         judge = TheoryJudge([TheoryRecord(schema=1, created=CREATED, seed=41, checks=checks)])
         rulings = [judge(claim(name)) for name in ("mixer-suppresses-noise", "noise-suppression")]
-        assert [one.verdict for one in rulings if one] == [Verdict.CONTRADICTED, Verdict.REPRODUCED]
+        assert [one.verdict for one in rulings if one] == [Verdict.CONTRADICTED, Verdict.SUPPORTED]
 
     def test_simulated_datasets_do_not_silence_a_real_one(self) -> None:
         checks = (
@@ -83,7 +85,15 @@ class TestTheory:
             claim("mixer-suppresses-noise")
         )
         assert ruling is not None
-        assert ruling.verdict is Verdict.REPRODUCED
+        assert ruling.verdict is Verdict.SUPPORTED
+
+    def test_a_network_that_does_not_learn_refutes_no_proposition(self) -> None:
+        checks = (theory_check("5a", "holds"), theory_check("5b", "does not hold here"))
+        ruling = TheoryJudge([TheoryRecord(schema=1, created=CREATED, seed=41, checks=checks)])(
+            claim("bidirectional-necessary")
+        )
+        assert ruling is not None
+        assert ruling.verdict is Verdict.UNDECIDED
 
     def test_what_was_not_checked_is_open(self) -> None:
         checks = (theory_check("1b", "not checked"),)
@@ -106,55 +116,71 @@ def centralization(
     return record(dataset, sci, kind=kind).model_copy(update={"measures": tuple(measures)})
 
 
+MEDICAL = ("adftd", "apava", "ptb", "ptb-xl")
+TABLE = {row.dataset: (row.sci, row.dic) for row in published.centralization()}
+
+
 class TestCentralization:
     @pytest.mark.parametrize(
-        ("sci", "kind", "verdict"),
+        ("weather", "spread", "verdict"),
         [
-            (0.384, "whole", Verdict.REPRODUCED),
-            (0.42, "whole", Verdict.WITHIN_BOUNDS),
-            (0.5, "whole", Verdict.CONTRADICTED),
-            (0.38, "excerpt", Verdict.NEEDS_RECORDS),
+            ((0.4, 0.3), 0.05, Verdict.SUPPORTED),
+            ((0.4, 0.3), 0.2, Verdict.UNDECIDED),
+            ((0.4, 0.3), None, Verdict.UNDECIDED),
+            ((0.8, 0.9), 0.05, Verdict.CONTRADICTED),
+            # The two indices disagree.
+            ((0.8, 0.3), 0.05, Verdict.UNDECIDED),
         ],
     )
-    def test_the_nearest_reading_decides_on_whole_data(self, sci: float, kind: str, verdict: Verdict) -> None:
-        judge = CentralizationJudge([centralization("weather", sci, 0.34, kind)])
-        ruling = judge(claim("centralization/weather/sci"))
+    def test_medical_signals_are_above_by_intervals_in_both_indices(
+        self, weather: tuple[float, float], spread: float | None, verdict: Verdict
+    ) -> None:
+        medical = [centralization(name, 0.6, 0.6, spread=spread) for name in MEDICAL]
+        judge = CentralizationJudge([*medical, centralization("weather", *weather, spread=spread)])
+        ruling = judge(claim("medical-more-centralized"))
         assert ruling is not None
         assert ruling.verdict is verdict
 
-    def test_medical_signals_have_to_be_above_in_both_indices(self) -> None:
-        medical = [centralization(name, 0.6, 0.6) for name in ("adftd", "apava", "ptb", "ptb-xl")]
-        for weather, verdict in (
-            (centralization("weather", 0.4, 0.3), Verdict.REPRODUCED),
-            (centralization("weather", 0.7, 0.3), Verdict.CONTRADICTED),
-        ):
-            ruling = CentralizationJudge([*medical, weather])(claim("medical-more-centralized"))
-            assert ruling is not None
-            assert ruling.verdict is verdict
-
-    @pytest.mark.parametrize(
-        ("spread", "verdict"), [(0.05, Verdict.REPRODUCED), (0.2, Verdict.CONTRADICTED), (None, None)]
-    )
-    def test_significantly_above_is_by_intervals(self, spread: float | None, verdict: Verdict | None) -> None:
-        medical = [
-            centralization(name, 0.6, 0.6, spread=spread) for name in ("adftd", "apava", "ptb", "ptb-xl")
-        ]
-        judge = CentralizationJudge([*medical, centralization("weather", 0.4, 0.3, spread=spread)])
-        ruling = judge(claim("medical-significantly-more-centralized"))
-        assert (ruling and ruling.verdict) == verdict
-
-    def test_how_many_cells_one_reading_gives_is_told(self) -> None:
-        judge = CentralizationJudge([centralization("weather", 0.38, 0.34), centralization("ptb", 0.5, 0.83)])
-        ruling = judge(claim("centralization/weather/sci"))
+    def test_only_whole_data_decide(self) -> None:
+        medical = [centralization(name, 0.6, 0.6, "excerpt", 0.05) for name in MEDICAL]
+        judge = CentralizationJudge([*medical, centralization("weather", 0.4, 0.3, spread=0.05)])
+        ruling = judge(claim("medical-more-centralized"))
         assert ruling is not None
-        assert ruling.evidence.endswith("one reading for all gives at most 1 of 2 cells")
+        assert ruling.verdict is Verdict.UNDECIDED
+        assert "adftd is excerpt" in ruling.evidence
 
-    def test_a_dataset_that_is_missing_leaves_it_open(self) -> None:
-        records = [centralization("adftd", 0.6, 0.6), centralization("weather", 0.4, 0.3)]
+    def test_a_dataset_that_is_missing_leaves_it_undecided(self) -> None:
+        records = [
+            centralization("adftd", 0.6, 0.6, spread=0.05),
+            centralization("weather", 0.4, 0.3, spread=0.05),
+        ]
         ruling = CentralizationJudge(records)(claim("medical-more-centralized"))
         assert ruling is not None
-        assert ruling.verdict is Verdict.NEEDS_RECORDS
+        assert ruling.verdict is Verdict.UNDECIDED
         assert "ptb-xl was not analysed" in ruling.evidence
+
+    @pytest.mark.parametrize(
+        ("off", "verdict"), [(0.0, Verdict.SUPPORTED), (0.2, Verdict.UNDECIDED)], ids=["met", "met by none"]
+    )
+    def test_one_reading_gives_the_whole_table_or_it_is_open(self, off: float, verdict: Verdict) -> None:
+        records = [centralization(name, sci + off, dic) for name, (sci, dic) in TABLE.items()]
+        ruling = CentralizationJudge(records)(claim("centralization-one-reading"))
+        assert ruling is not None
+        assert ruling.verdict is verdict
+
+    def test_cells_of_two_scalings_contradict_one_reading(self) -> None:
+        records = []
+        for number, (name, (sci, dic)) in enumerate(TABLE.items()):
+            other = WINDOW.model_copy(
+                update={"scaling": "raw" if WINDOW.scaling != "raw" else "standardised"}
+            )
+            used, unused = (WINDOW, other) if number % 2 else (other, WINDOW)
+            measures = (measured(used, sci), measured(unused, sci + 0.2), measured(DIC, dic))
+            records.append(record(name, sci).model_copy(update={"measures": measures}))
+        ruling = CentralizationJudge(records)(claim("centralization-one-reading"))
+        assert ruling is not None
+        assert ruling.verdict is Verdict.CONTRADICTED
+        assert "raw, standardised" in ruling.evidence
 
 
 NAMES = ("control", "frontotemporal dementia", "Alzheimer's disease")
@@ -191,50 +217,53 @@ def mixing(cells: AnalysedCells, changes_percent: tuple[float, ...]) -> ChannelM
 
 class TestChannelMixing:
     @pytest.mark.parametrize(
-        ("changes", "verdict"),
+        ("changes", "correlations", "distances"),
         [
-            ((-4.0, -3.0, -3.4, -3.2, -3.8), Verdict.REPRODUCED),
-            ((-3.9, -4.0, -4.1, -4.0, -4.2), Verdict.CONTRADICTED),
-            # A rise within one deviation of the stated fall.
-            ((6.0, -4.0, 8.0, -8.0, 3.0), Verdict.CONTRADICTED),
+            ((-4.0, -3.0, -3.4, -3.2, -3.8), Verdict.UNDECIDED, Verdict.CONTRADICTED),
+            ((-9.9, -10.0, -10.1, -10.0, -10.2), Verdict.CONTRADICTED, Verdict.CONTRADICTED),
+            ((6.0, -4.0, 8.0, -8.0, 3.0), Verdict.UNDECIDED, Verdict.UNDECIDED),
         ],
     )
-    def test_a_change_is_judged_by_our_deviation_over_seeds(
-        self, cells: AnalysedCells, changes: tuple[float, ...], verdict: Verdict
+    def test_changes_are_judged_by_sign_and_size(
+        self, cells: AnalysedCells, changes: tuple[float, ...], correlations: Verdict, distances: Verdict
     ) -> None:
-        ruling = ChannelMixingJudge([mixing(cells, changes)])(claim("mixing-correlation-ad"))
-        assert ruling is not None
-        assert ruling.verdict is verdict
-
-    @pytest.mark.parametrize(
-        ("change", "lower", "higher"),
-        [(-3.0, Verdict.REPRODUCED, Verdict.CONTRADICTED), (3.0, Verdict.CONTRADICTED, Verdict.REPRODUCED)],
-    )
-    def test_signs_are_those_of_every_class_and_pair(
-        self, cells: AnalysedCells, change: float, lower: Verdict, higher: Verdict
-    ) -> None:
-        judge = ChannelMixingJudge([mixing(cells, (change,) * 5)])
-        for name, verdict in (
-            ("mixing-lowers-all-correlations", lower),
-            ("mixing-raises-all-distances", higher),
-        ):
+        judge = ChannelMixingJudge([mixing(cells, changes)])
+        for name, verdict in (("mixing-correlations", correlations), ("mixing-distances", distances)):
             ruling = judge(claim(name))
             assert ruling is not None
             assert ruling.verdict is verdict
 
+    def test_changes_as_stated_are_supported(self, cells: AnalysedCells) -> None:
+        stated = claim("mixing-correlations").about["changes_percent"]
+        asked = replace(claim("mixing-correlations"), about={"changes_percent": dict.fromkeys(stated, -3.4)})
+        ruling = ChannelMixingJudge([mixing(cells, (-2.4, -4.4, -3.4, -3.0, -3.8))])(asked)
+        assert ruling is not None
+        assert ruling.verdict is Verdict.SUPPORTED
+
+    def test_equal_changes_have_no_largest(self, cells: AnalysedCells) -> None:
+        ruling = ChannelMixingJudge([mixing(cells, (9.0, 8.0, 10.0, 9.5, 8.5))])(
+            claim("mixing-largest-ad-cn")
+        )
+        assert ruling is not None
+        assert ruling.verdict is Verdict.UNDECIDED
+
     def test_no_record_no_verdict(self) -> None:
-        assert ChannelMixingJudge([])(claim("mixing-correlation-ad")) is None
+        assert ChannelMixingJudge([])(claim("mixing-correlations")) is None
         assert ChannelMixingJudge([])(claim("mixing-largest-ad-cn")) is None
 
 
 def embedding(cells: AnalysedCells, model: str, silhouette: float, share: float) -> EmbeddingRecord:
-    seed = SeedEmbedding(
-        seed=41,
-        silhouette_class=silhouette,
-        silhouette_subject=0.1,
-        class_from_others=share,
-        class_from_all=0.9,
-        subject_from_all=0.8,
+    """Make a record whose seeds differ by a percent at most."""
+    seeds = tuple(
+        SeedEmbedding(
+            seed=seed,
+            silhouette_class=silhouette + 0.005 * (seed - 43),
+            silhouette_subject=0.1,
+            class_from_others=share + 0.005 * (seed - 43),
+            class_from_all=0.9,
+            subject_from_all=0.8,
+        )
+        for seed in cells.seeds
     )
     return EmbeddingRecord(
         schema=1,
@@ -251,13 +280,16 @@ def embedding(cells: AnalysedCells, model: str, silhouette: float, share: float)
         tsne_seed=41,
         n_components=8,
         map_seed=41,
-        seeds=(seed,),
+        seeds=seeds,
         arrays_sha256="0" * 64,
     )
 
 
 class TestEmbedding:
-    @pytest.mark.parametrize(("theirs", "verdict"), [(0.3, Verdict.REPRODUCED), (0.45, Verdict.CONTRADICTED)])
+    @pytest.mark.parametrize(
+        ("theirs", "verdict"),
+        [(0.3, Verdict.SUPPORTED), (0.4, Verdict.UNDECIDED), (0.45, Verdict.CONTRADICTED)],
+    )
     def test_only_ours_tells_the_class_of_other_people(
         self, cells: AnalysedCells, theirs: float, verdict: Verdict
     ) -> None:
@@ -269,7 +301,11 @@ class TestEmbedding:
     def test_better_is_better_in_both_numbers(self, cells: AnalysedCells) -> None:
         there = cells.model_copy(update={"dataset": "ptb-xl"})
         ours = embedding(there, "medmamba", 0.2, 0.5)
-        for theirs, verdict in ((0.1, Verdict.REPRODUCED), (0.3, Verdict.CONTRADICTED)):
+        for theirs, verdict in (
+            (0.1, Verdict.SUPPORTED),
+            (0.2, Verdict.UNDECIDED),
+            (0.3, Verdict.CONTRADICTED),
+        ):
             records = [ours, embedding(there, "medformer", theirs, 0.4)]
             ruling = EmbeddingJudge(records)(claim("embedding-ptb-xl"))
             assert ruling is not None
@@ -281,6 +317,6 @@ class TestEmbedding:
 
 def test_without_records_every_judge_is_silent(tmp_path: Path) -> None:
     judges = make_judges(tmp_path, [])
-    asked = [one for one in (*text_claims(), *cell_claims()) if one.needs in judges]
+    asked = [one for one in text_claims() if one.needs in judges]
     assert {one.needs for one in asked} == judges.keys()
     assert [one.id for one in asked if judges[one.needs](one) is not None] == []

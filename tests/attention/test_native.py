@@ -53,7 +53,7 @@ def test_bytes_do_not_depend_on_other_windows() -> None:
 @pytest.mark.slow
 def test_stays_inside_its_memory(tmp_path: Path) -> None:
     sanitizer = subprocess.run(
-        [build.find_compiler(), "-print-file-name=libasan.so"], capture_output=True, text=True, check=True
+        [*build.find_compiler(), "-print-file-name=libasan.so"], capture_output=True, text=True, check=True
     ).stdout.strip()
     if not Path(sanitizer).is_absolute():
         pytest.skip("this compiler has no address sanitizer")

@@ -7,6 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bench.report.cell_view import cell_view
+from bench.report.commands import commands
+from bench.report.contents import read_contents
 from bench.results.record import Record
 from tests.cli.conftest import Bench
 
@@ -34,7 +37,8 @@ class Mine(ClassifierMixin, BaseEstimator):
 '''
 
 
-SMALL = ["--seeds", "41", "--device", "cpu", "--set", "d_model=16", "--set", "n_layers=1"]
+SMALL = ["--seeds", "41", "--device", "cpu", "--set", "epochs=2"]
+SMALL += ["--set", "batch_size=32", "--set", "d_model=16", "--set", "n_layers=1"]
 
 
 def records(out: Path) -> dict[str, dict[str, Any]]:
@@ -53,9 +57,9 @@ def mine(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.usefixtures("mine")
+@pytest.mark.usefixtures("mine", "unreported")
 def test_both_kinds_in_one_grid_with_their_report(bench: Bench, data: Path, tmp_path: Path) -> None:
-    """Settings of epochs are for the network; the reports and the packs take what an estimator has not."""
+    """Settings of epochs are for the network, and do not part the two; reports and packs do without weights."""
     models = "spectral,transformer,./mine.py:Mine,sklearn.naive_bayes:GaussianNB"
     first = bench(*grid(data, models))
     assert first.code == 0, first.err
@@ -71,9 +75,12 @@ def test_both_kinds_in_one_grid_with_their_report(bench: Bench, data: Path, tmp_
     (folder,) = (tmp_path / "r" / "cells" / "uci-har" / "spectral").iterdir()
     with np.load(folder / "predictions.npz") as predictions:
         assert len(predictions["logits"]) == spectral.metrics.test.n_windows
-    page = (tmp_path / "r" / "report" / "index.html").read_text()
-    assert "sklearn.naive_bayes:GaussianNB" in page
-    assert "./mine.py:Mine" in page
+    contents = read_contents(tmp_path / "r")
+    assert [len(suite.studies[0].groups) for suite in contents.suites] == [4]
+    command = "\n".join(commands(contents.records))
+    assert "sklearn.naive_bayes:GaussianNB" in command
+    assert "./mine.py:Mine" in command
+    assert all(cell_view(tmp_path / "r", record).score.startswith("F1 ") for record in contents.records)
 
     assert "0 trained, 4 already done" in bench(*grid(data, models)).err
     for command in (

@@ -173,3 +173,26 @@ def published_transformer(model: torch.nn.Module) -> dict[str, torch.Tensor]:
         **{f"head.projection.{t}": f"projection.{t}" for t in ("weight", "bias")},
     }
     return {names[name]: tensor for name, tensor in ours.items()}
+
+
+LEAVES_A_PROCESS = "import subprocess; subprocess.Popen(['sleep', '600'], start_new_session=True)"
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (
+            LEAVES_A_PROCESS,
+            "leaves processes running, in every cell: 1",
+        ),
+        ("import sys; sys.exit(0)", "raises SystemExit: 0"),
+        ("import os; os._exit(3)", "ends the process (exit code 3)"),
+    ],
+)
+def test_the_battery_first_says_what_an_import_does(
+    bench: Bench, my_model: Path, line: str, said: str
+) -> None:
+    my_model.write_text(f"{line}\n{GOOD}")
+    done = bench("check-model", "./my_model.py:MyNet")
+    assert done.code == 1
+    assert f"FAIL  import\n      importing it {said}" in done.out

@@ -64,8 +64,8 @@ def test_status_counts_done_and_failed_and_says_why(filled: Bench) -> None:
     assert "failed: own_models.Raises / uci-har / seed 41  Unpicklable: mistake 42" in done.out
 
 
-def test_status_of_a_folder_without_a_run(bench: Bench) -> None:
-    assert bench("status", "--out", "nowhere").out.splitlines()[-1].split() == ["all", "0", "0", "0", "0"]
+def test_status_of_a_folder_without_a_run(bench: Bench, tmp_path: Path) -> None:
+    assert bench("status", "--out", tmp_path).out.splitlines()[-1].split() == ["all", "0", "0", "0", "0"]
 
 
 def test_status_during_a_run_and_after_its_death(bench: Bench, data: Path, tmp_path: Path) -> None:

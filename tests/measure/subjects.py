@@ -18,7 +18,7 @@ def make_subject(
         n_channels=3,
         n_times=n_times,
         n_classes=2,
-        training=settings.training,
+        training=settings.protocol,
         device="cpu",
         threads=1,
         memory_limit_bytes=memory_limit_bytes,

@@ -43,3 +43,9 @@ def test_says_what_couples_the_windows_of_a_forward_pass(name: str) -> None:
         assert entry(name).couples_windows == "draws"
     else:
         assert (entry(name).couples_windows == "statistics") == depends_on_the_others(model)
+
+
+@pytest.mark.parametrize("name", bench.models.names())
+def test_says_which_models_have_batch_normalisation(name: str) -> None:
+    has = any(isinstance(module, nn.BatchNorm1d) for module in small(name).modules())
+    assert entry(name).batch_normalisation == has

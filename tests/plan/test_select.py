@@ -4,6 +4,8 @@ import pytest
 
 from bench.errors import UsageError
 from bench.plan.select import parse_names, parse_seeds
+from bench.plan.shard import parse_shard
+from bench.settings.resolve import parse_assignments
 
 KNOWN = ["apava", "ptb", "ptb-xl", "weather"]
 
@@ -43,3 +45,30 @@ def test_seeds(text: str, seeds: list[int]) -> None:
 def test_bad_seeds(text: str) -> None:
     with pytest.raises(UsageError, match="expected numbers and ranges"):
         parse_seeds(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("²", "expected numbers"),
+        ("9" * 5000, "expected numbers"),
+        ("18446744073709551616", "at most 18446744073709551615"),
+        ("1-9999999999", "9999999999 seeds; at most 10000"),
+    ],
+)
+def test_seeds_that_no_run_can_have_are_refused_at_once_in_a_short_line(text: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said) as raised:
+        parse_seeds(text)
+    assert len(str(raised.value)) < 200
+
+
+@pytest.mark.parametrize("text", ["²/8", f"1/{'9' * 5000}", "3/2", "0/2"])
+def test_shards_that_there_are_not_are_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="expected I/N"):
+        parse_shard(text)
+
+
+@pytest.mark.parametrize("value", ["9" * 5000, "[" * 5000])
+def test_a_value_without_end_is_refused(value: str) -> None:
+    with pytest.raises(UsageError, match="not a value"):
+        parse_assignments((f"epochs={value}",))

@@ -15,6 +15,7 @@ from bench.plan.vouching import NO_SUBJECTS, NO_VALIDATION, vouch_for
 from bench.results.record import Record, SplitCounts
 from bench.results.store import CellFolder, read_all
 from bench.settings import CellSettings
+from bench.train.scores import score
 from tests.report.grids import Grid, write_grid
 
 OLD = Path(__file__).parents[1] / "golden" / "results_3b72bbe"
@@ -50,8 +51,6 @@ def _with_parts(record: Record, n_subjects: dict[str, int], n_windows: int) -> R
 
 def _write(out: Path, record: Record, subjects: np.ndarray, label: np.ndarray) -> Record:
     """Write predictions that name such subjects, and return the record with their scores."""
-    from bench.train.scores import score
-
     folder = CellFolder.of(out, record.cell, record.key)
     folder.path.mkdir(parents=True, exist_ok=True)
     logits = np.eye(2, dtype=np.float32)[(label + np.arange(len(label)) // 5) % 2]

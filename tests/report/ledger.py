@@ -1,8 +1,8 @@
 """The claims of the ledger by name, for the tests of those who judge them."""
 
-from bench.paper.claims import Claim, cell_claims, text_claims
+from bench.paper.claims import Claim, text_claims
 
 
 def claim(name: str) -> Claim:
-    """Return a claim of the text or of a table's cell."""
-    return next(one for one in (*text_claims(), *cell_claims()) if one.id == name)
+    """Return a claim of the ledger."""
+    return next(claim for claim in text_claims() if claim.id == name)

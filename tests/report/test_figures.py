@@ -70,25 +70,25 @@ def digests(folder: Path) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def drawn(full: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def drawn(fair: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of all figures of whole data; only to be read."""
     folder = tmp_path_factory.mktemp("drawn")
-    for figure in all_figures(full):
+    for figure in all_figures(fair):
         figure.write(folder)
     return folder
 
 
 def test_every_figure_has_three_files_with_the_same_bytes_twice(
-    full: Path, drawn: Path, tmp_path: Path
+    fair: Path, drawn: Path, tmp_path: Path
 ) -> None:
-    for figure in all_figures(full):
+    for figure in all_figures(fair):
         figure.write(tmp_path)
     assert len(digests(drawn)) == 8 * 3
     assert digests(tmp_path) == digests(drawn)
 
 
-def test_nothing_is_cut_at_the_edges(full: Path) -> None:
-    for figure in all_figures(full):
+def test_nothing_is_cut_at_the_edges(fair: Path) -> None:
+    for figure in all_figures(fair):
         assert_nothing_is_cut(figure.name, figure.draw)
 
 
@@ -110,15 +110,15 @@ def assert_nothing_is_cut(name: str, draw: Callable[[], matplotlib.figure.Figure
     assert over < 0.01, f"{name}: {over:.2f} inches lie outside the picture"
 
 
-def test_figures_say_in_words_what_they_show(full: Path) -> None:
-    for figure in all_figures(full):
+def test_figures_say_in_words_what_they_show(fair: Path) -> None:
+    for figure in all_figures(fair):
         assert len(figure.alt) > 40
         assert figure.caption
         assert figure.title
 
 
-def test_critical_difference_prints_n_cd_and_alpha(full: Path, tmp_path: Path) -> None:
-    figure = critical_difference_figure(suite_of(full), "f1", "cd")
+def test_critical_difference_prints_n_cd_and_alpha(fair: Path, tmp_path: Path) -> None:
+    figure = critical_difference_figure(suite_of(fair), "f1", "cd")
     assert figure is not None
     figure.write(tmp_path)
     text = (tmp_path / "cd.svg").read_text(encoding="utf-8")
@@ -192,8 +192,8 @@ def test_one_test_subject_gives_no_interval(tmp_path: Path) -> None:
 def test_pictures_say_themselves_what_data_they_show(
     tmp_path: Path, kind: Literal["simulated", "excerpt"], said: str
 ) -> None:
-    write_grid(tmp_path, Grid(datasets=("adftd", "ptb"), kind=kind, n_epochs=2))
-    write_grid(tmp_path, Grid(models=ABLATIONS, datasets=("adftd",), kind=kind))
+    write_grid(tmp_path, Grid(recipe="medmamba", datasets=("adftd", "ptb"), kind=kind, n_epochs=2))
+    write_grid(tmp_path, Grid(recipe="medmamba", models=ABLATIONS, datasets=("adftd",), kind=kind))
     figures = all_figures(tmp_path)
     assert len(figures) == 8
     assert [figure.name for figure in figures if said not in figure.stamp] == []

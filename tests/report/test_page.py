@@ -92,7 +92,7 @@ def test_provenance_names_failures_gaps_and_subjects(html: str) -> None:
     box = html[html.index('id="provenance"') : html.index('id="results-start"')]
     assert "1 of 11 (1 timeout): transformer / ptb / seed 42 (timeout)" in box
     assert "patchtst on ADFTD: seed 41 not run" in box
-    assert "nothing on this page ran on a GPU" in box
+    assert "All results are from CPUs" in box
     assert "models of the paper not run" in box
 
 

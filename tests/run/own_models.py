@@ -5,6 +5,7 @@ import os
 import resource
 import shutil
 import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -287,6 +288,19 @@ class Forks(_Haunted):
             os._exit(0)
         elif self.ending == "sys.exit":
             sys.exit("left")
+
+
+class Crowds(_Haunted):
+    """Starts processes in sessions of their own, their numbers in ``graves``, and waits."""
+
+    def __init__(self, *, n_channels: int, n_times: int, n_classes: int, graves: str = "") -> None:
+        super().__init__(n_channels, n_classes, graves, deaths=1000)
+
+    def suffer(self) -> None:
+        for _ in range(6):
+            command = [sys.executable, "-c", "import time; time.sleep(600)"]
+            (self.graves / str(subprocess.Popen(command, start_new_session=True).pid)).touch()
+        time.sleep(600)
 
 
 class SeesGpus(_Haunted):

@@ -59,7 +59,7 @@ def train(model_name: str, kind: type[Fit], n_train: int, micro: int | None) -> 
     settings = resolve(
         model_name, "apava", 41, recipe_name="medmamba", preset=preset("paper"), assignments={"d_model": 16}
     )
-    training = settings.training.model_copy(
+    training = settings.protocol.model_copy(
         update={"batch_size": BATCH, "micro_batch_size": micro, "epochs": 2, "warmup_epochs": 1}
     )
     known = registry.hyperparameters(model_name)
@@ -78,7 +78,7 @@ def whole_and_resumed() -> dict[str, Any]:
     settings = resolve(
         "transformer", "apava", 41, recipe_name="medmamba", preset=preset("demo"), assignments={}
     )
-    training = settings.training.model_copy(update={"batch_size": BATCH, "epochs": 3, "warmup_epochs": 1})
+    training = settings.protocol.model_copy(update={"batch_size": BATCH, "epochs": 3, "warmup_epochs": 1})
 
     def new() -> DistributedFit:
         seed_default_generators(41)

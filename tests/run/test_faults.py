@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from bench.errors import BenchError
 from bench.results.record import Record
-from tests.run.conftest import OWN, Calm, Run, quickly, run_own
+from bench.run.pool import Finished, run_jobs
+from tests.run.conftest import OWN, Calm, Run, jobs_of, quickly, run_own
 
 
 def leftovers(out: Path) -> list[str]:
@@ -39,19 +41,40 @@ def test_a_disk_that_is_full_for_a_while(run: Run, calm: Calm, graves: Path, tmp
     assert leftovers(tmp_path / "r") == []
 
 
-def test_a_disk_that_stays_full_is_a_record_and_is_gone_on_from_when_there_is_room(
+def test_a_disk_that_stays_full_stops_the_run_without_a_record_and_the_next_goes_on(
     run: Run, graves: Path, tmp_path: Path
 ) -> None:
     sets = [f"graves='{graves}'", "n_bytes=100", "deaths=3"]
-    failed = run("DiskFull", sets=sets).record
-    assert failed.outcome == "failed"
-    assert failed.error is not None
-    assert "File too large" in failed.error.message
+    with pytest.raises(BenchError, match=r"File too large.*make room.*run the same command again"):
+        run("DiskFull", sets=sets)
+    assert not list((tmp_path / "r").rglob("record.json"))
     assert leftovers(tmp_path / "r") == []
-    assert run("DiskFull", sets=sets, retry_failed=True).record.outcome == "ok"
+    assert run("DiskFull", sets=sets).record.outcome == "ok"
 
 
-@pytest.mark.parametrize(("code", "lives"), [("EIO", 3), ("ESTALE", 3), ("ENOENT", 1)])
+@pytest.mark.parametrize("code", ["EIO", "ESTALE"])
+def test_a_disk_that_fails_again_and_again_stops_the_run(run: Run, graves: Path, code: str) -> None:
+    with pytest.raises(BenchError, match="bring disk and data back"):
+        run("SystemRefuses", sets=[f"graves='{graves}'", f"code={code}", "deaths=99"])
+    assert len(list(graves.iterdir())) == 3
+
+
+def test_data_that_vanished_stops_the_run_without_a_record_and_the_next_goes_on(
+    data: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(data, tmp_path / "data")
+    jobs = jobs_of(tmp_path / "data", tmp_path / "r", "Good")
+    (tmp_path / "data").rename(tmp_path / "elsewhere")
+    with pytest.raises(BenchError, match=r"no such folder.*bring disk and data back"):
+        list(run_jobs(jobs, n_workers=1))
+    assert not list((tmp_path / "r").rglob("record.json"))
+    (tmp_path / "elsewhere").rename(tmp_path / "data")
+    assert [event.ended.outcome for event in run_jobs(jobs, n_workers=1) if isinstance(event, Finished)] == [
+        "ok"
+    ]
+
+
+@pytest.mark.parametrize(("code", "lives"), [("EMFILE", 3), ("ENOENT", 1)])
 def test_faults_of_the_system_are_tried_again_and_mistakes_are_not(
     run: Run, graves: Path, code: str, lives: int
 ) -> None:
@@ -75,7 +98,7 @@ def test_no_room_for_any_record_is_one_line_and_the_next_run_goes_on(
         check=False,
     )
     assert done.returncode == 2, done.stderr
-    assert "not even a record can be written" in done.stderr
+    assert "make room" in done.stderr
     assert "Traceback" not in done.stderr
     assert not list((tmp_path / "r").rglob("record.json"))
     assert leftovers(tmp_path / "r") == []

@@ -7,8 +7,10 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
+import torch
 
 from bench.run import pool
+from bench.run.cells.train_cell import run_cell
 from bench.run.failure import environment_of
 from bench.run.pool import Finished, run_jobs
 from tests.fixtures.waiting import is_running, wait_for
@@ -93,6 +95,18 @@ def test_a_gpu_is_deterministic_only_when_asked(
     monkeypatch.setattr("bench.measure.environment._gpu", lambda: ("g", "d"))
     environment = environment_of(replace(job, device="cuda", deterministic=asked), None)
     assert (environment.device_name, environment.driver, environment.deterministic) == ("g", "d", asked)
+
+
+def test_training_rounds_no_product_to_tf32(data: Path, tmp_path: Path) -> None:
+    (job,) = jobs_of(data, tmp_path / "r", "Good")
+    before = torch.backends.cudnn.allow_tf32
+    torch.backends.cudnn.allow_tf32 = True
+    try:
+        record, _ = run_cell(job, lambda _: None)
+        assert not torch.backends.cudnn.allow_tf32
+    finally:
+        torch.backends.cudnn.allow_tf32 = before
+    assert record.environment.tf32 is False
 
 
 def test_memory_beyond_the_share_is_out_of_memory_and_half_the_windows_are_tried(run: Run) -> None:
@@ -185,3 +199,17 @@ def test_data_changed_after_the_plan_is_not_trained_under_the_old_key(data: Path
     (event,) = [event for event in run_jobs([job], n_workers=1) if isinstance(event, Finished)]
     assert event.ended.outcome == "failed"
     assert "when the cell was planned; run the same command again" in event.ended.message
+
+
+def test_a_cell_with_too_many_processes_is_a_failure_and_none_of_them_is_left(
+    run: Run, graves: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pool, "MOST_PROCESSES", 5)
+    monkeypatch.setattr(pool, "COUNT_S", 0.1)
+    error = run("Crowds", sets=[f"graves='{graves}'"]).record.error
+    assert error is not None
+    assert error.kind == "TooManyProcesses"
+    assert "had 6 processes at once, more than 5" in error.message
+    numbers = [int(path.name) for path in graves.iterdir()]
+    assert len(numbers) == 6
+    wait_for(lambda: not any(map(is_running, numbers)), "processes")

@@ -128,7 +128,8 @@ def test_workers_are_replaced_when_the_fork_server_dies(data: Path, tmp_path: Pa
     assert parent.returncode == 0, said
     assert outcomes(out) == ["ok"]
     log = next(out.rglob("log.txt")).read_text()
-    assert "going on after epoch 1" in log
+    # On a busy machine the orphaned worker finishes its second epoch before it is ended.
+    assert "going on after epoch 1" in log or "going on after epoch 2" in log
     assert "BrokenPipe" not in log
     wait_for(lambda: not [p for p in family if is_running(p.pid)], "the first worker and what it forked")
 

@@ -16,7 +16,7 @@ from unittest import mock
 import pytest
 from filelock import FileLock
 
-from bench.measure.exclusive import NO_LOCKS
+from bench.locks import NO_LOCKS
 from bench.results.record import Failure
 from bench.run.cell_lock import is_locked, locked
 from bench.run.ended import Ended

@@ -143,7 +143,7 @@ def test_no_range_is_left_running_when_another_fails(monkeypatch: pytest.MonkeyP
 @pytest.mark.slow
 def test_stays_inside_its_memory(tmp_path: Path) -> None:
     sanitizer = subprocess.run(
-        [build.find_compiler(), "-print-file-name=libasan.so"], capture_output=True, text=True, check=True
+        [*build.find_compiler(), "-print-file-name=libasan.so"], capture_output=True, text=True, check=True
     ).stdout.strip()
     if not Path(sanitizer).is_absolute():
         pytest.skip("this compiler has no address sanitizer")
@@ -199,14 +199,21 @@ def test_is_built_once_and_found_again(cache: Path) -> None:
 def test_key_is_made_of_flags_source_and_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     compiler = build.find_compiler()
     other_compiler = tmp_path / "cc"
-    other_compiler.symlink_to(compiler)
-    keys = {build.key(KERNEL, compiler), build.key(KERNEL, str(other_compiler))}
+    other_compiler.symlink_to(compiler[0])
+    keys = {build.key(KERNEL, compiler), build.key(KERNEL, [str(other_compiler)])}
     monkeypatch.setattr(build, "FLAGS", (*build.FLAGS, "-DOTHER"))
     keys.add(build.key(KERNEL, compiler))
     keys.add(build.key(KERNEL._replace(sources=KERNEL.sources[:1]), compiler))
     monkeypatch.setattr(build, "HEADERS", build.HEADERS[:1])
     keys.add(build.key(KERNEL, compiler))
     assert len(keys) == 5
+
+
+def test_arguments_in_cc_are_split(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (plain,) = build.find_compiler()
+    monkeypatch.setenv("CC", f"{plain} -pthread '-DA=b c'")
+    assert build.find_compiler() == (plain, "-pthread", "-DA=b c")
+    assert build.library_path(KERNEL).is_file()
 
 
 def test_two_processes_build_at_once(cache: Path) -> None:

@@ -19,13 +19,13 @@ def settle(
 
 
 def test_published_gives_every_model_its_own_protocol() -> None:
-    assert settle("medmamba").training.optimizer == "adamw"
-    assert settle("transformer").training.optimizer == "adam"
+    assert settle("medmamba").protocol.optimizer == "adamw"
+    assert settle("transformer").protocol.optimizer == "adam"
 
 
 @pytest.mark.parametrize("recipe", ["medmamba", "medformer"])
 def test_a_named_protocol_is_for_every_model(recipe: str) -> None:
-    trainings = [settle(model, recipe=recipe).training for model in ("medmamba", "transformer")]
+    trainings = [settle(model, recipe=recipe).protocol for model in ("medmamba", "transformer")]
     assert trainings[0] == trainings[1]
 
 
@@ -41,11 +41,11 @@ def test_a_named_protocol_is_for_every_model(recipe: str) -> None:
     ],
 )
 def test_batch_sizes_of_the_protocols(recipe: str, dataset: str, batch: int) -> None:
-    assert settle(dataset=dataset, recipe=recipe).training.batch_size == batch
+    assert settle(dataset=dataset, recipe=recipe).protocol.batch_size == batch
 
 
 def test_the_protocols_numbers() -> None:
-    ours, theirs = settle(recipe="medmamba").training, settle(recipe="medformer").training
+    ours, theirs = settle(recipe="medmamba").protocol, settle(recipe="medformer").protocol
     assert (ours.learning_rate, ours.weight_decay, ours.epochs, ours.warmup_epochs) == (5e-4, 0.1, 50, 5)
     assert (ours.label_smoothing, ours.clip_norm, ours.patience) == (0.02, 4.0, None)
     assert (theirs.learning_rate, theirs.weight_decay, theirs.epochs, theirs.patience) == (1e-4, 0.0, 100, 10)
@@ -54,7 +54,7 @@ def test_the_protocols_numbers() -> None:
 
 def test_only_medformer_averages_weights_and_augments() -> None:
     for name in registry.names():
-        training = settle(name, recipe="medformer").training
+        training = settle(name, recipe="medformer").protocol
         assert training.weight_averaging == name.startswith("medformer")
     assert settle("medformer").hyperparameters["augmentations"] == ["jitter0.2", "scale0.2", "drop0.5"]
 
@@ -73,7 +73,7 @@ def test_published_says_why_a_baseline_follows_its_protocol(name: str) -> None:
     settings = settle(name)
     ours = "(ours: " in settings.origins["learning_rate"]
     assert ours == (name not in ("xresnet1d101", "bilstm"))
-    assert settings.training == settle(name, recipe="equal" if ours else "ecg-benchmark").training
+    assert settings.protocol == settle(name, recipe="equal" if ours else "ecg-benchmark").protocol
 
 
 def test_reasons_are_of_models_that_follow_a_recipe() -> None:
@@ -83,7 +83,7 @@ def test_reasons_are_of_models_that_follow_a_recipe() -> None:
 
 
 def test_the_ecg_benchmarks_protocol() -> None:
-    convolution, recurrent = settle("xresnet1d101").training, settle("bilstm").training
+    convolution, recurrent = settle("xresnet1d101").protocol, settle("bilstm").protocol
     assert (convolution.learning_rate, convolution.batch_size, convolution.epochs) == (1e-2, 128, 50)
     assert (recurrent.learning_rate, recurrent.clip_norm) == (1e-3, 0.25)
     assert "ours" in settle("xresnet1d101", "adftd").origins["batch_size"]
@@ -91,7 +91,7 @@ def test_the_ecg_benchmarks_protocol() -> None:
 
 def test_the_user_wins_and_is_named() -> None:
     settings = settle("transformer", epochs=3, d_model=64)
-    assert (settings.training.epochs, settings.hyperparameters["d_model"]) == (3, 64)
+    assert (settings.protocol.epochs, settings.hyperparameters["d_model"]) == (3, 64)
     assert settings.origins["epochs"] == settings.origins["d_model"] == "--set"
 
 

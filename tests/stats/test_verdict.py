@@ -1,5 +1,6 @@
 """What intervals decide by hand, and how often they decide wrongly."""
 
+from functools import partial
 from math import sqrt
 
 import numpy as np
@@ -8,13 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.errors import RecordError
-from bench.stats.estimate import Estimate, Variance, mean_over_seeds, published_mean
+from bench.stats.estimate import Bounds, Estimate, Variance, mean_over_seeds, published_mean
 from bench.stats.verdict import (
     MARGIN_STDS,
     Decision,
+    decide_above,
     decide_all,
     decide_all_positive,
+    decide_effect,
     decide_number,
+    decide_parts,
+    decide_range,
     decide_sign,
 )
 
@@ -139,3 +144,41 @@ def test_five_seeds_of_equal_spread_can_support_a_number() -> None:
     ours = published_mean(50.0, 1.0, 5, 0.0, ddof=1)
     assert ours.minus(ours).bounds(0.96).high == pytest.approx(2.449 * sqrt(2 / 5), abs=1e-3)
     assert decide_number(ours, ours, MARGIN_STDS, 0.005) is S
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [(1.0, 2.0, S), (1.2, 1.8, S), (0.9, 2.0, U), (1.5, 2.1, U), (0.5, 2.5, U), (2.1, 3.0, C), (0.0, 0.9, C)],
+)
+def test_a_range_is_decided_by_an_interval_wholly_inside_or_outside(
+    low: float, high: float, expected: Decision
+) -> None:
+    assert decide_range(Bounds(low, high, 0.95), 1.0, 2.0) is expected
+
+
+@pytest.mark.parametrize(("low", "high", "expected"), [(1.1, 2.0, S), (1.0, 1.0, U), (0.5, 0.9, C)])
+def test_a_tie_is_not_above(low: float, high: float, expected: Decision) -> None:
+    assert decide_above(Bounds(low, high, 0.95), 1.0) is expected
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [((2.0, 2.0), S), ((2.0, 1.9), U), ((2.0, -2.0), U), ((2.0, -2.3), C)],
+    ids=["all at the full level", "not all", "one, but not at the level of a part", "one"],
+)
+def test_parts_support_at_the_full_level_and_contradict_at_their_own(
+    values: tuple[float, ...], expected: Decision
+) -> None:
+    parts = [partial(decide_sign, effect(value)) for value in values]
+    assert decide_parts(parts) is expected
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.parametrize(
+    ("measured", "expected"),
+    [(3.5, S), (1.5, U), (-3.0, C), (20.0, C)],
+    ids=["as stated", "perhaps no effect", "the other way", "another size"],
+)
+def test_an_effect_needs_its_sign_and_its_size(measured: float, expected: Decision, sign: float) -> None:
+    ours, published = effect(sign * measured), effect(sign * 3.0)
+    assert decide_effect(ours, published, 6.0, 0.005) is expected

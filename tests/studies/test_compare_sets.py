@@ -71,6 +71,17 @@ def test_same_key_and_environment_must_give_the_same_numbers(sets: tuple[Path, P
     assert found.points == pytest.approx(0.001)
 
 
+def without_auprc(record: Record) -> dict[str, Any]:
+    assert record.metrics is not None
+    test = record.metrics.test.model_copy(update={"auprc": None})
+    return {"metrics": record.metrics.model_copy(update={"test": test})}
+
+
+def test_a_score_that_one_set_lacks_makes_no_difference(sets: tuple[Path, Path]) -> None:
+    change(sets[1], without_auprc)
+    assert {found.kind for found in compare_sets(*sets)} == {"equal"}
+
+
 def test_a_difference_below_that_of_seeds_on_another_device_does_not_matter(sets: tuple[Path, Path]) -> None:
     change(sets[1], lambda record: other_f1(0.01)(record) | other_device(record))
     found = only(sets)

@@ -113,8 +113,8 @@ def ranked(tmp_path: Path) -> Scores:
 
 
 def test_a_model_on_one_dataset_is_dropped_from_ranks_rather_than_the_datasets(tmp_path: Path) -> None:
-    write_grid(tmp_path, Grid(datasets=("ptb", "ptb-xl", "adftd")))
-    write_grid(tmp_path, Grid(models=("medformer",), datasets=("ptb",)))
+    write_grid(tmp_path, Grid(recipe="medmamba", datasets=("ptb", "ptb-xl", "adftd")))
+    write_grid(tmp_path, Grid(recipe="medmamba", models=("medformer",), datasets=("ptb",)))
     found = ranked(tmp_path)
     assert found.models == ("patchtst", "transformer", "medmamba")
     assert [dataset for dataset, _ in found.rows] == ["ptb", "ptb-xl", "adftd"]
@@ -123,13 +123,13 @@ def test_a_model_on_one_dataset_is_dropped_from_ranks_rather_than_the_datasets(t
 
 def test_a_dataset_on_which_many_fail_is_dropped_rather_than_the_models(tmp_path: Path) -> None:
     failed = frozenset({("patchtst", "adftd", 41), ("transformer", "adftd", 42)})
-    write_grid(tmp_path, Grid(datasets=("ptb", "ptb-xl", "adftd"), failed=failed))
+    write_grid(tmp_path, Grid(recipe="medmamba", datasets=("ptb", "ptb-xl", "adftd"), failed=failed))
     found = ranked(tmp_path)
     assert len(found.models) == 3
     assert found.left_out == "ADFTD (a model is incomplete there): same cells for all"
 
 
 def test_without_a_common_dataset_nothing_is_ranked(tmp_path: Path) -> None:
-    write_grid(tmp_path, Grid(models=("medmamba",), datasets=("ptb",)))
-    write_grid(tmp_path, Grid(models=("patchtst",), datasets=("adftd",)))
+    write_grid(tmp_path, Grid(recipe="medmamba", models=("medmamba",), datasets=("ptb",)))
+    write_grid(tmp_path, Grid(recipe="medmamba", models=("patchtst",), datasets=("adftd",)))
     assert ranked(tmp_path).rows == ()

@@ -5,7 +5,7 @@ are computed on windows or on recordings, nor with which scaling; its text names
 a product.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,6 +37,7 @@ from bench.analyses.context import Context
 from bench.datasets import weather
 from bench.datasets.cache.entry import dataset_folder
 from bench.datasets.simulate.cohort import demo_root, ensure_demo
+from bench.datasets.unscaled import RecordingScale, recording_scale
 from bench.errors import DataError, UsageError
 from bench.files import sha256_of
 from bench.plan.select import parse_names
@@ -129,27 +130,37 @@ def fitted_transition(unit: Moments) -> Floats:
 
 @dataclass(frozen=True)
 class Signals:
-    """Windows ``(n, n_times, n_channels)``, the recording of each, and the block that an interval resamples it with."""
+    """Windows ``(n, n_times, n_channels)``, the recording of each, and the block that an interval resamples it with.
+
+    ``scale`` is what whole recordings were scaled by before they were cut, None if they were not.
+    """
 
     windows: NDArray[np.floating]
     recording: NDArray
     block: NDArray
+    scale: RecordingScale | None = None
+
+    def unscaled(self, rows: slice) -> NDArray[np.floating]:
+        """Return windows in the units of their source."""
+        return self.windows[rows] if self.scale is None else self.scale.undone(self.windows[rows], rows)
 
 
 def measure(signals: Signals, rng: np.random.Generator) -> tuple[Measure, ...]:
     """Return both indices under every choice of unit, scaling and reading.
 
-    A recording is all its windows: their steps share one mean and one deviation. ``raw`` is as cut, ``standardised``
-    the z-score of each channel over the unit; a window may be standardised over its recording too.
+    A recording is all its windows: their steps share one mean and one deviation. ``raw`` is as cut, ``unscaled`` in
+    the source's units, ``standardised`` the z-score of each channel over the unit; a window may be standardised over
+    its recording too.
     """
-    names, first, of_recording = np.unique(signals.recording, return_index=True, return_inverse=True)
+    _, first, of_recording = np.unique(signals.recording, return_index=True, return_inverse=True)
     parts = [
         slice(start, start + WINDOWS_AT_ONCE) for start in range(0, len(signals.windows), WINDOWS_AT_ONCE)
     ]
-    recordings = [pooled(moments(signals.windows[rows]), of_recording[rows]) for rows in parts]
     # The windows' moments may take gigabytes, so they are computed again instead of kept.
-    whole = pooled(joined(recordings), np.concatenate([np.unique(of_recording[rows]) for rows in parts]))
-    assert len(whole.n_times) == len(names)
+    whole = _pooled_parts(lambda rows: moments(signals.windows[rows]), parts, of_recording)
+    wholes: dict[Scaling, Moments] = {"raw": whole, "standardised": standardised(whole)}
+    if signals.scale is not None:
+        wholes["unscaled"] = _pooled_parts(lambda rows: moments(signals.unscaled(rows)), parts, of_recording)
     of_windows: dict[Choice, list[Floats]] = {}
     for rows in parts:
         windows = moments(signals.windows[rows])
@@ -158,14 +169,32 @@ def measure(signals: Signals, rng: np.random.Generator) -> tuple[Measure, ...]:
             "standardised": standardised(windows),
             "standardised over the recording": standardised_by(windows, rows_of(whole, of_recording[rows])),
         }
+        if signals.scale is not None:
+            scalings["unscaled"] = moments(signals.unscaled(rows))
         for choice, values in _indices("window", scalings):
             of_windows.setdefault(choice, []).append(values)
-    of_whole = _indices("recording", {"raw": whole, "standardised": standardised(whole)})
     found = [
         *(_summary(choice, np.concatenate(of), signals.block, rng) for choice, of in of_windows.items()),
-        *(_summary(choice, of, signals.block[first], rng) for choice, of in of_whole),
+        *(_summary(choice, of, signals.block[first], rng) for choice, of in _indices("recording", wholes)),
     ]
-    return tuple(summary for summary in found if summary is not None)
+    known = [summary for summary in found if summary is not None]
+    return (*known, *(_as_unscaled(known) if signals.scale is None else ()))
+
+
+def _pooled_parts(
+    moments_of: Callable[[slice], Moments], parts: Sequence[slice], of_recording: NDArray[np.intp]
+) -> Moments:
+    """Return the moments of recordings, in the order of their numbers, from those of windows, part by part."""
+    recordings = [pooled(moments_of(rows), of_recording[rows]) for rows in parts]
+    return pooled(joined(recordings), np.concatenate([np.unique(of_recording[rows]) for rows in parts]))
+
+
+def _as_unscaled(measures: Sequence[Measure]) -> Iterator[Measure]:
+    """Yield what was measured as cut once more as unscaled: no recording was scaled before it was cut."""
+    for of_raw in measures:
+        if of_raw.choice.scaling == "raw":
+            choice = of_raw.choice.model_copy(update={"scaling": "unscaled"})
+            yield of_raw.model_copy(update={"choice": choice})
 
 
 def run_dataset(name: str, root: Path, seed: int) -> CentralizationRecord:
@@ -178,7 +207,7 @@ def run_dataset(name: str, root: Path, seed: int) -> CentralizationRecord:
     """
     loaded = datasets.load(name, root, normalise=False)
     recording = np.char.add(np.char.add(loaded.subject, "/"), loaded.record)
-    signals = Signals(loaded.windows, recording, loaded.subject)
+    signals = Signals(loaded.windows, recording, loaded.subject, recording_scale(root, loaded))
     return CentralizationRecord(
         dataset=name,
         title=loaded.facts.title,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from bench.analyses.centralization.record import CentralizationRecord, Choice, Index, Reading
+from bench.analyses.centralization.record import CentralizationRecord, Choice, Index, Reading, choices
 from bench.paper import published
 from bench.paper.names import short_name
 from bench.render import style
@@ -44,7 +44,8 @@ def centralization_figure(records: Sequence[CentralizationRecord], caption: str)
 
 def draw(records: Sequence[CentralizationRecord]) -> "matplotlib.figure.Figure":
     """Draw the two indices side by side."""
-    figure = style.new_figure(style.PAGE_IN, 1.9 + 0.28 * len(records))
+    n_marks = 1 + len(choices(records, "dic"))
+    figure = style.new_figure(style.PAGE_IN, 1.1 + 0.09 * n_marks + 0.28 * len(records))
     left, right = figure.subplots(1, 2, sharey=True)
     _draw_index(left, records, "sci", "spectral index (SCI)")
     _draw_index(right, records, "dic", "dynamic index (DIC)")
@@ -62,11 +63,7 @@ def draw(records: Sequence[CentralizationRecord]) -> "matplotlib.figure.Figure":
 
 def _draw_index(axes: "Axes", records: Sequence[CentralizationRecord], index: Index, title: str) -> None:
     printed = {row.dataset: getattr(row, index) for row in published.centralization()}
-    every = list(
-        dict.fromkeys(
-            measure.choice for r in records for measure in r.measures if measure.choice.index == index
-        )
-    )
+    every = choices(records, index)
     for number, choice in enumerate(every):
         shift = 0.7 * ((number + 0.5) / len(every) - 0.5)
         found = [(line, m.mean) for line, r in enumerate(records) if (m := r.measure(choice))]
@@ -107,6 +104,7 @@ def _look(choice: Choice) -> dict[str, Any]:
         look
         | {
             "raw": {"markerfacecolor": colour},
+            "unscaled": {"fillstyle": "top", "markerfacecoloralt": "white"},
             "standardised": {"markerfacecolor": "none"},
             "standardised over the recording": {"fillstyle": "left", "markerfacecoloralt": "white"},
         }[choice.scaling]

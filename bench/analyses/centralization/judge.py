@@ -1,21 +1,22 @@
 """Verdicts on the paper's centralization table, from records under every reading of the two indices.
 
-The paper names no reading, so a number is reproduced when any reading gives it, and contradicted only where none does.
+The paper names no reading. A comparison is decided only if every reading decides it alike, and the table can come from
+one computation only if one reading gives all of its numbers.
 """
 
-from collections import Counter
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Iterable, Sequence
 
-from bench.analyses.centralization.record import NAME, CentralizationRecord, Index
-from bench.analyses.centralization.report import CLOSE
+from bench.analyses.centralization.one_reading import best_reading
+from bench.analyses.centralization.record import NAME, CentralizationRecord, Index, Measure
 from bench.paper import published
-from bench.paper.claim_checks import HALF_DIGIT
-from bench.paper.claims import Claim, RecordJudge, Ruling
-from bench.paper.rulings import by_distance, comparison_ruling, unless_void
+from bench.paper.claims import Claim, RecordJudge
+from bench.paper.published import HALF_DIGIT
+from bench.paper.scale import Ruling, Verdict
+from bench.stats.estimate import LEVEL, Bounds
+from bench.stats.verdict import Decision, decide_above, decide_all
 from bench.studies.suite import Suite
 
-_Number = Literal["mean", "low", "high"]
+INDICES: tuple[Index, ...] = ("sci", "dic")
 
 
 def judges(records: Sequence[CentralizationRecord], _suite: Suite | None) -> dict[str, RecordJudge]:
@@ -24,76 +25,83 @@ def judges(records: Sequence[CentralizationRecord], _suite: Suite | None) -> dic
 
 
 class CentralizationJudge:
-    """Judges indices of single datasets, and whether medical signals are more centralized; only whole data decide."""
+    """Judges whether medical signals are more centralized, and whether one reading gives the table."""
 
     def __init__(self, records: Sequence[CentralizationRecord]) -> None:
         self.records = {record.dataset: record for record in records}
+        self.best = best_reading(records)
 
     def __call__(self, claim: Claim) -> Ruling | None:
-        """Return the verdict, or None where the dataset was not analysed."""
-        if "index" in claim.about:
-            return self._number(**claim.about)
-        if "intervals_above" in claim.about:
-            return self._comparison(claim.about["intervals_above"], "low", "high")
-        return self._comparison(claim.check["reference"], "mean", "mean")
+        """Return the verdict, or None where the datasets were not analysed."""
+        ruling = self._one_reading() if "one_reading" in claim.about else self._above(claim.about["above"])
+        return ruling and ruling.unless(self._against())
 
-    def _number(self, dataset: str, index: Index, value: float) -> Ruling | None:
-        record = self.records.get(dataset)
-        found = [measure for measure in record.measures if measure.choice.index == index] if record else []
-        if record is None or not found:
+    def _one_reading(self) -> Ruling | None:
+        """Rule that one reading gives every printed number of both indices, to its last digit."""
+        best = best_reading(list(self.records.values()))
+        if best is None:
             return None
-        nearest = min(found, key=lambda candidate: abs(candidate.mean - value))
-        off = abs(nearest.mean - value)
+        printed = [row for row in published.centralization() if row.dataset in self.records]
+        found = [self._given(row.dataset, index, getattr(row, index)) for row in printed for index in INDICES]
+        unmet = sum(not measures for measures in found)
         evidence = (
-            f"nearest of {len(found)} readings: {nearest.mean:.3f} ({nearest.choice.label}), stated {value:.2f}; "
-            f"{self._by_one_reading(index)}"
+            f"one reading for both indices ({best.label}) gives {len(best.given)} of {best.n_cells} printed "
+            f"numbers; no reading gives {unmet}"
         )
-        void = "" if record.kind == "whole" else f"{record.kind} data"
-        return unless_void(Ruling(by_distance(off, HALF_DIGIT, CLOSE), evidence), void)
+        scalings = {measure.choice.scaling for measures in found for measure in measures}
+        if scalings:
+            evidence += f"; those that give any are of signals {', '.join(sorted(scalings))}"
+        if not best.lacking:
+            return Ruling(Verdict.SUPPORTED, evidence)
+        # A number that no reading gives may come from one that was not tried.
+        return Ruling(Verdict.UNDECIDED if unmet else Verdict.CONTRADICTED, evidence)
 
-    def _by_one_reading(self, index: Index) -> str:
-        """Describe how many printed values of an index the best single reading gives."""
-        printed = {row.dataset: getattr(row, index) for row in published.centralization()}
-        given: Counter[str] = Counter()
-        for name in printed.keys() & self.records.keys():
-            for measure in self.records[name].measures:
-                if measure.choice.index == index:
-                    given[measure.choice.label] += abs(measure.mean - printed[name]) <= HALF_DIGIT
-        most = max(given.values(), default=0)
-        return (
-            f"one reading for all gives at most {most} of {len(printed.keys() & self.records.keys())} cells"
-        )
+    def _given(self, dataset: str, index: Index, value: float) -> list[Measure]:
+        """Return the measures of an index that round to a printed value."""
+        return [
+            measure
+            for measure in self.records[dataset].measures
+            if measure.choice.index == index and abs(measure.mean - value) <= HALF_DIGIT
+        ]
 
-    def _comparison(self, reference: str, ours: _Number, others: _Number) -> Ruling | None:
-        """Test whether every medical dataset is above the reference in both indices, each under some reading.
-
-        ``ours`` and ``others`` name the compared number of the medical datasets and of the reference.
-        """
-        medical = [row.dataset for row in published.centralization() if row.domain == "medical"]
-        if reference not in self.records or not set(medical) & self.records.keys():
+    def _above(self, reference: str) -> Ruling | None:
+        """Rule that every medical dataset is above the reference in both indices, under every reading."""
+        medical = [name for name in _medical() if name in self.records]
+        if reference not in self.records or not medical:
             return None
-        holding, n_readings = [], 0
+        decisions: list[Decision] = []
         for base in self.records[reference].measures:
-            values = {
-                name: value
-                for name in medical
-                if name in self.records
-                and (found := self.records[name].measure(base.choice)) is not None
-                and (value := getattr(found, ours)) is not None
-            }
-            bar = getattr(base, others)
-            if not values or bar is None:
-                continue
-            n_readings += 1
-            if min(values.values()) > bar:
-                holding.append(base.choice)
-        if not n_readings:
+            found = [self.records[name].measure(base.choice) for name in medical]
+            known = [measure for measure in found if measure is not None]
+            if known:
+                decisions.append(decide_all(_decided(measure, base) for measure in known))
+        if not decisions:
             return None
-        what = "all" if ours == others else "all intervals"
-        evidence = f"{what} above {reference} under {len(holding)} of {n_readings} readings"
-        used = [self.records[name] for name in (*medical, reference) if name in self.records]
-        missing = [name for name in medical if name not in self.records]
-        part = [f"{record.dataset} is {record.kind}" for record in used if record.kind != "whole"]
-        part += [f"{name} was not analysed" for name in missing]
-        both = {choice.index for choice in holding} == {"sci", "dic"}
-        return unless_void(comparison_ruling(both, evidence), ", ".join(part))
+        counts = {decision: decisions.count(decision) for decision in Decision}
+        shown = ", ".join(f"{decision} under {number}" for decision, number in counts.items())
+        evidence = f"all intervals above {reference}'s, of {len(decisions)} readings: {shown}"
+        alike = decisions[0] if len(set(decisions)) == 1 else Decision.UNDECIDED
+        return Ruling(Verdict(alike), evidence)
+
+    def _against(self) -> str:
+        """Return what keeps the records from being those of the paper's whole table."""
+        wanted = [row.dataset for row in published.centralization()]
+        part = [
+            f"{name} is {self.records[name].kind}"
+            for name in wanted
+            if name in self.records and self.records[name].kind != "whole"
+        ]
+        return ", ".join(part + [f"{name} was not analysed" for name in wanted if name not in self.records])
+
+
+def _medical() -> Iterable[str]:
+    return (row.dataset for row in published.centralization() if row.domain == "medical")
+
+
+def _decided(measure: Measure, base: Measure) -> Decision:
+    """Decide whether one mean is above another, by intervals that do not touch."""
+    if measure.low is None or measure.high is None or base.low is None or base.high is None:
+        return Decision.UNDECIDED
+    # Of two independent means these bounds hold the difference more often than their level says.
+    difference = Bounds(measure.low - base.high, measure.high - base.low, LEVEL)
+    return decide_above(difference, 0.0)

@@ -1,5 +1,6 @@
 """The record of how centralized the signals of one dataset are, under every reading of the paper's two indices."""
 
+from collections.abc import Sequence
 from typing import Literal
 
 from pydantic import Field
@@ -13,7 +14,9 @@ NAME = "centralization"
 
 Index = Literal["sci", "dic"]
 Unit = Literal["window", "recording"]
-Scaling = Literal["raw", "standardised", "standardised over the recording"]
+Scaling = Literal["raw", "unscaled", "standardised", "standardised over the recording"]
+"""``raw`` is as cut, ``unscaled`` in the units of the source; they differ where a reader scales whole recordings."""
+
 Reading = Literal["as printed", "mean removed", "least squares"]
 
 
@@ -79,6 +82,18 @@ class CentralizationRecord(AnalysisRecord):
     def measure(self, choice: Choice) -> Measure | None:
         """Return the measure under a choice, None where no unit has one."""
         return next((measure for measure in self.measures if measure.choice == choice), None)
+
+
+def choices(records: Sequence[CentralizationRecord], index: Index) -> list[Choice]:
+    """Return the choices of an index that any record has, in the order of the records."""
+    return list(
+        dict.fromkeys(
+            measure.choice
+            for record in records
+            for measure in record.measures
+            if measure.choice.index == index
+        )
+    )
 
 
 class Options(contract.Options):

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.analyses.centralization.figure import centralization_figure
-from bench.analyses.centralization.record import CentralizationRecord, Choice, Index
+from bench.analyses.centralization.one_reading import best_reading, n_published
+from bench.analyses.centralization.record import CentralizationRecord, Choice, Index, choices
 from bench.analyses.contract import Shown
 from bench.paper import published
 from bench.paper.names import short_name
@@ -71,18 +72,6 @@ def in_order(records: Sequence[CentralizationRecord]) -> list[CentralizationReco
             ORDER.index(record.dataset) if record.dataset in ORDER else len(ORDER),
             record.dataset,
         ),
-    )
-
-
-def choices(records: Sequence[CentralizationRecord], index: Index) -> list[Choice]:
-    """Return the choices of an index that any record has, in the order of the records."""
-    return list(
-        dict.fromkeys(
-            measure.choice
-            for record in records
-            for measure in record.measures
-            if measure.choice.index == index
-        )
     )
 
 
@@ -211,11 +200,29 @@ def choices_table(records: Sequence[CentralizationRecord], found: Sequence[Close
         blocks=tuple(blocks),
         caption=(
             f"Differences between measured and published indices on {names}; mean and largest are of absolute ones. "
-            f"{_verdict(found)}"
+            f"{_verdict(found)} {_by_one_reading(records, datasets)}"
         ),
         footnotes=_few(records),
         corner="Choice",
         unit="index",
+    )
+
+
+def _by_one_reading(records: Sequence[CentralizationRecord], datasets: Sequence[str]) -> str:
+    """Say whether one reading gives every published number of these datasets, or which numbers need another one."""
+    best = best_reading([record for record in records if record.dataset in datasets])
+    if best is None:
+        return ""
+    if not best.lacking:
+        of_all = "" if best.gives_the_table else f" of the table's {n_published()}, too few to reproduce it"
+        return (
+            f"One reading gives all {best.n_cells} numbers here{of_all} to the printed digit: {best.label}."
+        )
+    lacking = ", ".join(f"{TITLES[index]} of {short_name_of(dataset)}" for dataset, index in best.lacking)
+    return (
+        f"No single reading gives all {best.n_cells} numbers to the printed digit, so that the table is not "
+        f"reproduced. The one that gives most of them, {len(best.given)}, is {best.label}; another reading is needed "
+        f"for {lacking}."
     )
 
 
@@ -238,7 +245,12 @@ def _joint_row(pair: Joint, datasets: Sequence[str]) -> Row:
 def _cell(record: CentralizationRecord, choice: Choice, notes: Footnotes) -> Cell:
     measure = record.measure(choice)
     if measure is None:
-        return Cell(note=notes.number("no unit has any variance"))
+        is_known = any(found.choice.scaling == choice.scaling for found in record.measures)
+        return Cell(
+            note=notes.number(
+                "no unit has any variance" if is_known else "measured before there was this scaling"
+            )
+        )
     note = None
     if measure.n_undefined:
         note = notes.number(
@@ -267,9 +279,10 @@ def _conditions(records: Sequence[CentralizationRecord]) -> str:
     return (
         "Mean over units and, in brackets, a 95 percent bootstrap interval over subjects (over weeks for Weather; "
         "none for fewer than two). Raw is as cut, before any scaling of windows; PTB and PTB-XL are cut from "
-        "recordings that are scaled already, so that raw there is standardised over the recording. Standardised is the "
-        "z-score of each channel over the unit. Weather's length of windows is a choice too. A recording "
-        f"is all windows of a source record. SCI cannot be below 1 / channels. {each}."
+        "recordings that are scaled already, so that raw there is standardised over the recording. Unscaled is in the "
+        "source's own units, millivolt for PTB and PTB-XL, where steps added by padding are at the recording's mean. "
+        "Standardised is the z-score of each channel over the unit. Weather's length of windows is a choice too. A "
+        f"recording is all windows of a source record. SCI cannot be below 1 / channels. {each}."
     )
 
 

@@ -1,9 +1,12 @@
 """Verdicts on the paper's numbers on channel mixing and correlations, from records of trained layers.
 
-The paper gives no deviation, so ours over seeds is used; see `rulings.py` for the bounds.
+The paper gives no deviation, so ours over seeds stands for theirs, too.
 """
 
 from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
 
 from bench.analyses.channel_mixing.record import NAME, ChannelMixingRecord
 from bench.analyses.channel_mixing.report import (
@@ -13,9 +16,11 @@ from bench.analyses.channel_mixing.report import (
     correlation_lines,
     distance_lines,
 )
-from bench.paper.claims import Claim, RecordJudge, Ruling
+from bench.paper.claims import Claim, RecordJudge
 from bench.paper.names import OURS
-from bench.paper.rulings import comparison_ruling, effect_ruling, unless_void
+from bench.paper.scale import Ruling
+from bench.stats.estimate import mean_over_seeds
+from bench.studies.interval_rulings import effect_ruling, few_seeds_ruling, parts_ruling, positive_ruling
 from bench.studies.suite import Suite
 
 HALF_DIGIT = 0.05
@@ -28,7 +33,7 @@ def judges(records: Sequence[ChannelMixingRecord], _suite: Suite | None) -> dict
 
 
 class ChannelMixingJudge:
-    """Judges relative changes within and between classes, their signs, and which pair changes most."""
+    """Judges relative changes within and between classes with their signs, and which pair changes most."""
 
     def __init__(self, records: Sequence[ChannelMixingRecord]) -> None:
         wanted = [
@@ -42,39 +47,39 @@ class ChannelMixingJudge:
 
     def __call__(self, claim: Claim) -> Ruling | None:
         """Return the verdict, or None where the layers were not analysed."""
+        if not self.lines:
+            return None
+        if any(len(line.known_changes) < 2 for line in self.lines.values()):
+            return few_seeds_ruling("changes by channel mixing")
         if "largest" in claim.about:
-            ruling = self._largest(claim.about["largest"])
-        elif "sign" in claim.about:
-            ruling = self._signs(claim.about["sign"], claim.about["of"])
-        else:
-            ruling = self._change(claim.about["classes"], claim.about["change_percent"])
-        return unless_void(ruling, self.void)
+            return self._largest(claim.about["largest"]).unless(self.void)
+        changes: dict[str, float] = claim.about["changes_percent"]
+        parts = [partial(self._change, names.split(), stated) for names, stated in changes.items()]
+        return parts_ruling(parts).unless(self.void)
 
-    def _change(self, classes: Sequence[str], stated: float) -> Ruling | None:
+    def _change(self, classes: Sequence[str], stated: float, level: float) -> Ruling:
         line = self._line(classes)
-        change = line.change if line else None
-        if change is None or change[1] is None:
-            return None
-        return effect_ruling(change[0], stated, change[1], HALF_DIGIT)
+        changes = np.array(line.known_changes)
+        std = max(float(changes.std(ddof=1)), HALF_DIGIT)
+        ruling = effect_ruling(mean_over_seeds(changes), stated, [std], HALF_DIGIT, level)
+        return Ruling(ruling.verdict, f"{line.label}: {ruling.evidence}")
 
-    def _signs(self, sign: int, of: Sequence[Sequence[str]]) -> Ruling | None:
-        """Test whether the mean change over seeds has the claimed sign for each class or pair."""
-        lines = [self._line(classes) for classes in of]
-        changes = {line.label: line.change[0] for line in lines if line and line.change}
-        if len(changes) < len(of):
-            return None
-        evidence = ", ".join(f"{label} {change:+.1f} %" for label, change in changes.items())
-        return comparison_ruling(all(sign * change > 0 for change in changes.values()), evidence)
-
-    def _largest(self, classes: Sequence[str]) -> Ruling | None:
+    def _largest(self, classes: Sequence[str]) -> Ruling:
+        """Compare a pair's change with every other pair's, seed by seed: they are of the same networks."""
         largest = self._line(classes)
-        pairs = {
-            line.label: line.change[0] for key, line in self.lines.items() if len(key) == 2 and line.change
+        gaps = {
+            f"over {line.label}": mean_over_seeds(np.array(_paired(largest, line)))
+            for key, line in self.lines.items()
+            if len(key) == 2 and line is not largest
         }
-        if largest is None or largest.label not in pairs:
-            return None
-        evidence = ", ".join(f"{label} {change:+.1f} %" for label, change in pairs.items())
-        return comparison_ruling(pairs[largest.label] == max(pairs.values()), evidence)
+        return positive_ruling(f"percent that {largest.label} changes more", gaps)
 
-    def _line(self, classes: Sequence[str]) -> Line | None:
-        return self.lines.get(frozenset(PAPER_CLASSES[name] for name in classes))
+    def _line(self, classes: Sequence[str]) -> Line:
+        return self.lines[frozenset(PAPER_CLASSES[name] for name in classes)]
+
+
+def _paired(first: Line, second: Line) -> list[float]:
+    """Return the first change minus the second, in percent, of each seed that has both."""
+    pairs = zip(first.sides, second.sides, strict=True)
+    changes = [(mine.change_percent, others.change_percent) for mine, others in pairs]
+    return [mine - others for mine, others in changes if mine is not None and others is not None]

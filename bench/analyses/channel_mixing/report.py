@@ -271,7 +271,8 @@ def _published(dataset: str) -> dict[frozenset[str], float]:
     if dataset != PAPER_DATASET:
         return {}
     return {
-        frozenset(PAPER_CLASSES[short] for short in claim.about["classes"]): claim.about["change_percent"]
+        frozenset(PAPER_CLASSES[short] for short in classes.split()): change
         for claim in text_claims()
-        if claim.needs == NAME and "change_percent" in claim.about
+        if claim.needs == NAME
+        for classes, change in claim.about.get("changes_percent", {}).items()
     }

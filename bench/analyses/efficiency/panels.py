@@ -8,10 +8,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import inf
+from statistics import median
 
 from bench.paper.names import OURS, in_paper_order, short_name
 from bench.results.efficiency_record import EfficiencyRecord, Mode, TaskShape, TimedWorkload, Width
-from bench.stats.timings import Ratio, speed_ratio, summarise
+from bench.stats.estimate import Bounds
+from bench.stats.timings import CONFIDENCE, Ratio, median_interval, speed_ratio, summarise
 
 PUBLISHED_BATCH = 256
 PAPER = "paper"
@@ -155,8 +158,19 @@ class Panel:
             return None
         return found.batch / summarise(found.rounds).median
 
-    def ratio(self, model: str) -> Ratio | None:
-        """Return MedMamba's windows per second over a model's, of the newest session that timed both at one batch."""
+    def throughput_bounds(self, model: str, level: float) -> Bounds | None:
+        """Return an interval of the windows per second; without limits where there are too few rounds for the level."""
+        found = self.compared(model)
+        if found is None or found.batch is None:
+            return None
+        low, high = median_interval([median(runs) for runs in found.rounds], level) or (0.0, inf)
+        return Bounds(found.batch / high, found.batch / low if low else inf, level)
+
+    def ratio(self, model: str, level: float = CONFIDENCE) -> Ratio | None:
+        """Return MedMamba's windows per second over a model's, of the newest session that timed both at one batch.
+
+        ``level`` is that of the interval.
+        """
         batch = self.throughput_batch
         if batch is None or OURS not in self.records:
             return None
@@ -168,7 +182,7 @@ class Panel:
                 of_model.condition("inference", batch) for of_model in (record, ours[record.session])
             )
             if slow and fast and slow.rounds and fast.rounds and slow.batch and fast.batch:
-                return speed_ratio(slow.rounds, fast.rounds, (slow.batch, fast.batch))
+                return speed_ratio(slow.rounds, fast.rounds, (slow.batch, fast.batch), level)
         return None
 
 

@@ -1,20 +1,26 @@
-"""Verdicts on the paper's parameter counts on ADFTD, from efficiency records of either width."""
+"""Verdict on the paper's parameter counts on ADFTD, at the width of the published scores.
 
-from collections.abc import Sequence
+Counts are no estimates. Sizes of the wide models are told, but the paper has no scores of such models.
+"""
+
+from collections.abc import Mapping, Sequence
 
 from bench.analyses.efficiency.panels import Panel
-from bench.paper.claim_checks import Verdict
-from bench.paper.claims import Claim, Ruling
+from bench.paper.claims import Claim
+from bench.paper.names import OURS
+from bench.paper.scale import Ruling, Verdict
 from bench.results.efficiency_record import Width
 
 DATASET, PRESET = "adftd", "paper"
+SCORED: Width = "script"
+"""The width of the models whose scores the paper prints."""
 MILLION = 1e6
 HALF_DIGIT = 0.05
 """Counts in millions and their ratios are printed with one decimal."""
 
 
 class ParametersJudge:
-    """Judges counts and their ratios: reproduced at the scripts' sizes, within bounds if only the wide sizes agree."""
+    """Judges counts, and their ratio to MedMamba's."""
 
     def __init__(self, found: Sequence[Panel]) -> None:
         self.counts: dict[Width, dict[str, float]] = {}
@@ -26,33 +32,20 @@ class ParametersJudge:
                 )
 
     def __call__(self, claim: Claim) -> Ruling | None:
-        """Return the verdict, or None where the models were not measured."""
-        about = claim.about
-        if "ratio" in about:
-            larger, smaller = about["models"]
-            ratios: dict[Width, float] = {
-                width: c[larger] / c[smaller]
-                for width, c in self.counts.items()
-                if {larger, smaller} <= c.keys()
-            }
-            return _ruling(ratios, about["ratio"], "times")
-        model = about["model"]
-        found: dict[Width, float] = {width: c[model] for width, c in self.counts.items() if model in c}
-        return _ruling(found, about["millions"], "million")
+        """Return the verdict, or None where a model was not measured at the width of the scores."""
+        stated: Mapping[str, float] = claim.about["millions"]
+        counts = self.counts.get(SCORED, {})
+        if not stated.keys() <= counts.keys():
+            return None
+        ratios = [counts[name] / counts[OURS] for name in stated if name != OURS]
+        agree = [abs(counts[name] - value) <= HALF_DIGIT for name, value in stated.items()]
+        agree += [abs(ratio - claim.about["ratio"]) <= HALF_DIGIT for ratio in ratios]
+        texts = [_shown(width, found, stated) for width, found in sorted(self.counts.items())]
+        return Ruling(Verdict.of(all(agree)), f"{'; '.join(texts)}; scores are of width {SCORED}")
 
 
-def _ruling(found: dict[Width, float], stated: float, unit: str) -> Ruling | None:
-    if not found:
-        return None
-    evidence = ", ".join(f"{value:.2f} {unit} at width {width}" for width, value in sorted(found.items()))
-    equal = {width for width, value in found.items() if abs(value - stated) <= HALF_DIGIT}
-    if "script" in equal:
-        return Ruling(Verdict.REPRODUCED, evidence)
-    if equal:
-        return Ruling(
-            Verdict.WITHIN_BOUNDS,
-            f"{evidence}: stated {stated:g} is of the wide model, the scores are of the script's",
-        )
-    # The claimed number may belong to the width that was not measured.
-    verdict = Verdict.CONTRADICTED if len(found) == 2 else Verdict.NEEDS_RECORDS
-    return Ruling(verdict, f"{evidence}, stated {stated:g}")
+def _shown(width: Width, found: Mapping[str, float], stated: Mapping[str, float]) -> str:
+    texts = [f"{name} {found[name]:.2f} million" for name in stated if name in found]
+    if stated.keys() <= found.keys():
+        texts += [f"{found[name] / found[OURS]:.2f} times as many" for name in stated if name != OURS]
+    return f"width {width}: {', '.join(texts)}"

@@ -114,31 +114,38 @@ def _rate_cell(panel: Panel, name: str, mode: Mode, batch: int, notes: Footnotes
 def spread_table(found: Sequence[Panel]) -> Table:
     """Return the quartiles of single runs, in percent of their median: one block per panel."""
     workloads = _workloads(found)
+    notes = Footnotes()
+    blocks = tuple(
+        Block(
+            panel.heading,
+            tuple(
+                Row(
+                    name,
+                    tuple(_spread_cell(panel.condition(name, *workload), notes) for workload in workloads),
+                )
+                for name in panel.records
+            ),
+        )
+        for panel in found
+    )
     return Table(
         name="efficiency-spread",
         title="How much the runs of a model differ",
         columns=tuple(f"{_short(mode)} {batch}" for mode, batch in workloads),
-        blocks=tuple(
-            Block(
-                panel.heading,
-                tuple(
-                    Row(name, tuple(_spread_cell(panel.condition(name, *workload)) for workload in workloads))
-                    for name in panel.records
-                ),
-            )
-            for panel in found
-        ),
+        blocks=blocks,
         caption=f"{_SPREAD_CAPTION} {describe_panels(found)}",
-        footnotes=tuple(_warnings(found)),
+        footnotes=(*notes.texts, *_warnings(found)),
         unit="percent",
         digits=1,
     )
 
 
-def _spread_cell(condition: TimedWorkload | None) -> Cell:
+def _spread_cell(condition: TimedWorkload | None, notes: Footnotes) -> Cell:
     if condition is None:
         return Cell()
     seconds = summarise(condition.rounds)
+    if seconds.n_runs == 1:
+        return Cell(note=notes.number("a single run has no quartiles"))
     low, high = (100 * (quartile / seconds.median - 1) for quartile in seconds.quartiles)
     return Cell(high - low, low=low, high=high, text=f"{low:+.1f} to {high:+.1f} ({seconds.n_runs})")
 
@@ -153,7 +160,7 @@ def ratio_table(found: Sequence[Panel]) -> Table:
     ]
     return Table(
         name="efficiency-ratio",
-        title="How many times as fast as each model MedMamba is",
+        title="MedMamba's speed-up over each model",
         columns=(
             *(f"{panel.heading}, batch {panel.throughput_batch}" for panel in found),
             "ratio",
@@ -280,7 +287,8 @@ _SPEED_CAPTION = (
     "Medians over rounds in which the models took turns, device synchronised, after a warm-up, random windows; a "
     "training step is forward, backward, clipping and optimiser. The percentage is half the interval of the median at "
     "95 percent from order statistics. Latency is that of batch 1, its 95th percentile over single runs. Numbers of "
-    "different blocks are of different sizes or settings of the device and cannot be compared."
+    "different blocks are of different sizes or settings of the device and cannot be compared. The baselines are this "
+    "package's implementations, some of them faster than the published code; no TF32."
 )
 _SPREAD_CAPTION = (
     "Quartiles of the time of single runs as differences from the median of rounds, in percent, and in brackets the "
@@ -289,5 +297,6 @@ _SPREAD_CAPTION = (
 _RATIO_CAPTION = (
     "Windows per second of MedMamba over those of the model in inference: above 1 MedMamba is faster. The heading of a "
     "column names the batch asked for; the published ratios are of batch 256. Median over rounds, paired; half of its "
-    "95 percent interval in percent."
+    "95 percent interval in percent. The baselines are this package's implementations, some of them faster than the "
+    "published code."
 )

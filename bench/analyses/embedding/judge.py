@@ -1,19 +1,23 @@
 """Verdicts on the paper's reading of its t-SNE maps, from numbers on the same features.
 
 A map cannot be right or wrong, so "separates" is taken to mean: the nearest windows of OTHER subjects predict the class
-better than always predicting the most frequent class does, by the mean over seeds.
+better than always predicting the most frequent class does. Seeds vary, the test windows are the same.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+
+import numpy as np
 
 from bench.analyses.embedding.record import NAME, EmbeddingRecord, Quantity
-from bench.paper.claims import Claim, RecordJudge, Ruling
+from bench.paper.claims import Claim, RecordJudge
 from bench.paper.names import OURS
-from bench.paper.rulings import comparison_ruling, unless_void
-from bench.stats.summary import over_seeds
+from bench.paper.scale import Ruling
+from bench.stats.estimate import Estimate, mean_over_seeds
+from bench.studies.interval_rulings import few_seeds_ruling, positive_ruling
 from bench.studies.suite import Suite
 
 RIVAL = "medformer"
+PERCENT = 100.0
 
 
 def judges(records: Sequence[EmbeddingRecord], _suite: Suite | None) -> dict[str, RecordJudge]:
@@ -37,39 +41,44 @@ class EmbeddingJudge:
         ours, theirs = (self.records.get((dataset, model)) for model in (OURS, RIVAL))
         if ours is None or theirs is None:
             return None
-        ruling = self._rules[claim.about["rule"]](ours, theirs)
-        return unless_void(ruling, ours.cells.void or theirs.cells.void)
+        if min(len(ours.seeds), len(theirs.seeds)) < 2:
+            return few_seeds_ruling(f"features of {OURS} and {RIVAL}")
+        effects = self._rules[claim.about["rule"]](ours, theirs)
+        if effects is None:
+            return None
+        return positive_ruling("percent", effects).unless(ours.cells.void or theirs.cells.void)
 
 
-def _only_ours_separates(ours: EmbeddingRecord, theirs: EmbeddingRecord) -> Ruling | None:
+def _only_ours_separates(ours: EmbeddingRecord, theirs: EmbeddingRecord) -> Mapping[str, Estimate] | None:
+    """Return the gain over naming one class of MedMamba, and that of Medformer with its sign turned."""
     gains = [_gain(record) for record in (ours, theirs)]
     if gains[0] is None or gains[1] is None:
         return None
-    evidence = (
-        f"class from other subjects' neighbours, gain over naming one class: {OURS} {gains[0]:+.3f}, "
-        f"{RIVAL} {gains[1]:+.3f}"
-    )
-    return comparison_ruling(gains[0] > 0 >= gains[1], evidence)
+    return {
+        f"gain of {OURS} over naming one class": gains[0],
+        f"lack of a gain of {RIVAL}": gains[1].times(-1.0),
+    }
 
 
-def _separates_better(ours: EmbeddingRecord, theirs: EmbeddingRecord) -> Ruling | None:
+def _separates_better(ours: EmbeddingRecord, theirs: EmbeddingRecord) -> Mapping[str, Estimate] | None:
     quantities: tuple[Quantity, ...] = ("silhouette_class", "class_from_others")
-    pairs = {name: (_mean(ours, name), _mean(theirs, name)) for name in quantities}
-    known = {name: (a, b) for name, (a, b) in pairs.items() if a is not None and b is not None}
-    if len(known) < len(pairs):
-        return None
-    evidence = "; ".join(
-        f"{name.replace('_', ' ')}: {OURS} {a:.3f}, {RIVAL} {b:.3f}" for name, (a, b) in known.items()
-    )
-    return comparison_ruling(all(a > b for a, b in known.values()), evidence)
+    effects = {}
+    for name in quantities:
+        first, second = _mean(ours, name), _mean(theirs, name)
+        if first is None or second is None:
+            return None
+        effects[f"{name.replace('_', ' ')}, {OURS} minus {RIVAL}"] = first.minus(second)
+    return effects
 
 
-def _gain(record: EmbeddingRecord) -> float | None:
-    found = _mean(record, "class_from_others")
+def _gain(record: EmbeddingRecord) -> Estimate | None:
     constant = record.constant_from_others
-    return None if found is None or constant is None else found - constant
+    return None if constant is None else _mean(record, "class_from_others", constant)
 
 
-def _mean(record: EmbeddingRecord, quantity: Quantity) -> float | None:
-    found = over_seeds([getattr(seed, quantity) for seed in record.seeds])
-    return None if found is None else found[0]
+def _mean(record: EmbeddingRecord, quantity: Quantity, minus: float = 0.0) -> Estimate | None:
+    """Return a quantity minus a constant over seeds, in percent; None where a seed lacks it."""
+    values = [getattr(seed, quantity) for seed in record.seeds]
+    if any(value is None for value in values):
+        return None
+    return mean_over_seeds(PERCENT * (np.array(values) - minus))

@@ -2,13 +2,18 @@
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from bench.analyses.missing_sensors.record import NAME, GroupRobustness, MissingSensorsRecord
 from bench.analyses.missing_sensors.report import pairs
-from bench.paper.claims import Claim, RecordJudge, Ruling
+from bench.paper.claims import Claim, RecordJudge
 from bench.paper.names import short_name
-from bench.paper.rulings import comparison_ruling, unless_void
-from bench.stats.summary import over_seeds
+from bench.paper.scale import Ruling
+from bench.stats.estimate import Estimate, mean_over_seeds
+from bench.studies.interval_rulings import few_seeds_ruling, positive_ruling
 from bench.studies.suite import Suite
+
+PERCENT = 100.0
 
 
 def judges(records: Sequence[MissingSensorsRecord], _suite: Suite | None) -> dict[str, RecordJudge]:
@@ -24,27 +29,31 @@ class MissingSensorsJudge:
 
     def __call__(self, _claim: Claim) -> Ruling | None:
         """Return the verdict, or None where no two groups differ in channel dropout alone."""
-        gains: list[float] = []
-        texts, void = [], set()
-        for record in self.records:
-            for on, off in pairs(record):
-                first, second = record.groups[on], record.groups[off]
-                found = {number: _gain(first, second, number) for number in record.numbers if number}
-                known = {number: gain for number, gain in found.items() if gain is not None}
-                gains.extend(known.values())
-                shown = ", ".join(f"{gain:+.1f} without {number}" for number, gain in known.items())
-                texts.append(f"{short_name(record.dataset)}: {shown or 'no seed in common'}")
-                void |= {group.about.void for group in (first, second)} - {""}
-        if not gains:
+        found = [
+            (record, record.groups[on], record.groups[off])
+            for record in self.records
+            for on, off in pairs(record)
+        ]
+        if not found:
             return None
-        evidence = f"points of F1 that dropout gains with channels missing: {'; '.join(texts)}"
-        return unless_void(comparison_ruling(min(gains) > 0, evidence), "; ".join(sorted(void)))
+        if any(min(len(on.cells), len(off.cells)) < 2 for _, on, off in found):
+            return few_seeds_ruling("F1 with and without channel dropout")
+        gains = {
+            f"{short_name(record.dataset)} without {number}": _gain(on, off, number)
+            for record, on, off in found
+            for number in record.numbers
+            if number
+        }
+        void = {group.about.void for _, *groups in found for group in groups} - {""}
+        return positive_ruling("gains of F1 by dropout, channels missing", gains).unless(
+            "; ".join(sorted(void))
+        )
 
 
-def _gain(on: GroupRobustness, off: GroupRobustness, number: int) -> float | None:
-    """Return the mean over shared seeds of F1 with dropout minus F1 without, in percentage points."""
-    others = {cell.seed: cell.with_missing(number) for cell in off.cells}
-    found = over_seeds(
-        [cell.with_missing(number) - others[cell.seed] for cell in on.cells if cell.seed in others]
+def _gain(on: GroupRobustness, off: GroupRobustness, number: int) -> Estimate:
+    """Return F1 with dropout minus F1 without over seeds, in percentage points; seeds of two models share nothing."""
+    first, second = (
+        mean_over_seeds(PERCENT * np.array([cell.with_missing(number) for cell in group.cells]))
+        for group in (on, off)
     )
-    return None if found is None else 100 * found[0]
+    return first.minus(second)

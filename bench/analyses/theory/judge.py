@@ -1,14 +1,18 @@
 """Verdicts on the paper's propositions, from the record of their checks.
 
-If a check was made on several datasets, those comparable with the paper decide.
+A check is a construction or a count, with which chance has nothing to do, unless it has to be learned: a network that
+fails to learn refutes nothing. If a check was made on several datasets, those comparable with the paper decide.
 """
 
 from collections.abc import Sequence
 
 from bench.analyses.theory.record import NAME, Check, TheoryRecord
-from bench.paper.claims import Claim, RecordJudge, Ruling
-from bench.paper.rulings import comparison_ruling, void_ruling
+from bench.paper.claims import Claim, RecordJudge
+from bench.paper.scale import Ruling, Verdict
 from bench.studies.suite import Suite
+
+LEARNED = {"5a", "5b"}
+"""Checks that hold only if a network learns what the proposition says can be represented."""
 
 
 def judges(records: Sequence[TheoryRecord], _suite: Suite | None) -> dict[str, RecordJudge]:
@@ -17,7 +21,7 @@ def judges(records: Sequence[TheoryRecord], _suite: Suite | None) -> dict[str, R
 
 
 class TheoryJudge:
-    """Judges a proposition to be reproduced when each of its checks holds."""
+    """Judges a proposition to be supported when each of its checks holds."""
 
     def __init__(self, records: Sequence[TheoryRecord]) -> None:
         self.checks = [check for record in records for check in record.checks]
@@ -31,8 +35,11 @@ class TheoryJudge:
         decisive = [check for check in found if not check.void]
         if {check.number for check in decisive} != set(wanted):
             void = sorted({check.void for check in found if check.void})
-            return void_ruling(_evidence(found), "; ".join(void))
-        return comparison_ruling(all(check.verdict == "holds" for check in decisive), _evidence(decisive))
+            return Ruling(Verdict.UNDECIDED, _evidence(found)).unless("; ".join(void))
+        failing = {check.number for check in decisive if check.verdict != "holds"}
+        if failing and failing <= LEARNED:
+            return Ruling(Verdict.UNDECIDED, _evidence(decisive)).unless("a network that did not learn it")
+        return Ruling(Verdict.of(not failing), _evidence(decisive))
 
 
 def _evidence(checks: Sequence[Check]) -> str:

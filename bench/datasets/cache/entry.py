@@ -2,11 +2,11 @@
 
 import hashlib
 import importlib.metadata
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from bench import plugins
+from bench import locks, plugins
 from bench.datasets.cache.manifest import SCHEMA, Manifest, read_manifest
 from bench.datasets.contract import Reader, SourceList
 from bench.datasets.declared import read_declaration
@@ -16,9 +16,6 @@ from bench.datasets.registry import entry, reader
 from bench.datasets.simulate.marker import read_marker
 from bench.errors import DataError
 from bench.files import cache_root
-
-if TYPE_CHECKING:
-    from filelock import FileLock
 
 
 @dataclass(frozen=True)
@@ -75,11 +72,13 @@ def entries_folder() -> Path:
     return cache_root() / "datasets"
 
 
-def lock_of(entry_folder: Path) -> "FileLock":
-    """Return the lock that whoever writes or removes an entry holds."""
-    from filelock import FileLock
-
-    return FileLock(entry_folder.with_name(f"{entry_folder.name}.lock"))
+def lock_of(entry_folder: Path, timeout_s: float = -1.0) -> AbstractContextManager[None]:
+    """Return the lock that whoever writes or removes an entry holds; see `bench.locks.locked`."""
+    return locks.locked(
+        entry_folder.with_name(f"{entry_folder.name}.lock"),
+        at_risk="two processes may cut the same windows at once; run 'bench data prepare' first, once",
+        timeout_s=timeout_s,
+    )
 
 
 def dataset_folder(name: str, root: Path | str) -> Path:

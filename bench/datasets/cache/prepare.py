@@ -1,5 +1,6 @@
 """Cuts a dataset's records into windows once, as a stream, in parallel, into the cache."""
 
+import errno
 import importlib.metadata
 import multiprocessing
 import shutil
@@ -7,6 +8,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -24,9 +26,13 @@ from bench.datasets.provenance import provenance_of
 from bench.datasets.registry import DatasetEntry, load_reader
 from bench.datasets.registry import entry as dataset_entry
 from bench.errors import DataError
+from bench.files import DISK_FAULTS
+from bench.locks import NO_LOCKS
 from bench.processes import process_pool
 
 LARGEST_SKIPPED_SHARE = 0.01
+# What says nothing of a file: its disk is gone, or has no locks. A bad sector, EIO, is the file's.
+_NOT_THE_FILE = (DISK_FAULTS | NO_LOCKS) - {errno.EIO, errno.EINVAL}
 _KINDS = {"f": "float32", "iu": "whole numbers", "U": "text"}
 _LIBRARIES = ("numpy", "scipy", "pandas", "wfdb", "mne", "h5py", "neurokit2")
 
@@ -92,15 +98,16 @@ def _build_once(source: Located, jobs: int, allow_skipped: bool, progress: Progr
     """Build under a lock, in a folder that gets the entry's name only when it is complete."""
     final = source.entry.folder
     partial = final.with_name(f"{final.name}.partial")
-    try:
-        final.parent.mkdir(parents=True, exist_ok=True)
-        lock = lock_of(final)
-        lock.acquire()
-    except OSError as error:
-        raise DataError(
-            f"{final.parent}: cannot be written ({error.strerror}); set BENCH_CACHE to another folder"
-        ) from error
-    try:
+    with ExitStack() as held:
+        try:
+            final.parent.mkdir(parents=True, exist_ok=True)
+            held.enter_context(lock_of(final))
+        except OSError as error:
+            raise DataError(
+                f"{final.parent}: cannot be written ({error.strerror}); set BENCH_CACHE to another folder"
+            ) from error
+        # What is left half-done goes before the lock does.
+        held.callback(shutil.rmtree, partial, ignore_errors=True)
         manifest = manifest_of(source)
         if manifest is not None:
             return manifest
@@ -115,9 +122,6 @@ def _build_once(source: Located, jobs: int, allow_skipped: bool, progress: Progr
         shutil.rmtree(final, ignore_errors=True)
         partial.rename(final)
         return manifest
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
-        lock.release()
 
 
 @dataclass
@@ -287,6 +291,8 @@ def _cut_or_reason(dataset: DatasetEntry, folder: Path, record: SourceRecord) ->
     except DamagedRecord as error:
         return str(error)
     except OSError as error:
+        if error.errno in _NOT_THE_FILE:
+            raise DataError(f"{folder}: {error.strerror}; bring the disk back and run again") from error
         # A disk that fails while a library reads.
         return as_one_line(f"{record.name}: cannot be read ({error.strerror or error})")
     return cut

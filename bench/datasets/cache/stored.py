@@ -50,7 +50,7 @@ def remove(stored: Stored) -> bool:
     from filelock import Timeout
 
     try:
-        with lock_of(Path(str(stored.folder).removesuffix(_PARTIAL))).acquire(timeout=0):
+        with lock_of(Path(str(stored.folder).removesuffix(_PARTIAL)), timeout_s=0):
             # The manifest goes first: an entry half removed is none.
             Entry(stored.folder).manifest.unlink(missing_ok=True)
             shutil.rmtree(stored.folder)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from bench import locks
 from bench.datasets.fetch.archive import extract
 from bench.datasets.fetch.download import Arrived, download
 from bench.datasets.fetch.source_table import (
@@ -190,12 +191,13 @@ def _unpack(archive: Path, content: Archive, ready: Path) -> int:
 @contextmanager
 def _workplace(folder: Path) -> Iterator[Path]:
     """Give an empty folder beside the dataset's, to one fetch at a time; nothing of it stays."""
-    from filelock import FileLock, Timeout
+    from filelock import Timeout
 
     path = folder.with_name(f".{folder.name}.fetching")
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with FileLock(folder.with_name(f".{folder.name}.fetch.lock")).acquire(timeout=0):
+        lock = folder.with_name(f".{folder.name}.fetch.lock")
+        with locks.locked(lock, at_risk="two fetches of one dataset may disturb each other", timeout_s=0):
             # A fetch that was killed has left its own.
             shutil.rmtree(path, ignore_errors=True)
             path.mkdir()

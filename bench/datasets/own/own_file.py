@@ -186,6 +186,10 @@ def _description(path: Path, module: ModuleType) -> _Described:
         raise _wrong_type(path, "the file", error) from error
     if not _NAME.fullmatch(described.facts.name):
         raise DataError(f"{path}: FACTS.name {described.facts.name!r}: use letters, digits, '-', '_' and '.'")
+    texts = (described.facts.title, described.facts.version, *described.facts.class_names)
+    strange = next((text for text in texts if not text.isprintable()), None)
+    if strange is not None:
+        raise DataError(f"{path}: FACTS: {strange[:60]!r}: must be printable text on one line; mend the file")
     for library in described.libraries:
         try:
             importlib.metadata.version(library)

@@ -5,8 +5,7 @@ import shutil
 from pathlib import Path
 from types import ModuleType
 
-from filelock import FileLock
-
+from bench import locks
 from bench.datasets.registry import entry
 from bench.datasets.simulate.marker import read_marker
 from bench.errors import UsageError
@@ -68,7 +67,7 @@ def ensure_demo(name: str) -> bool:
     folder = root / name
     module = _simulator(name)
     wanted = {"simulator": name, "revision": module.REVISION, "seed": DEMO_SEED, **module.DEMO}
-    with FileLock(root / f".{name}.lock"):
+    with locks.locked(root / f".{name}.lock", at_risk="two runs may simulate the same cohort at once"):
         if folder.exists() and read_marker(folder) == wanted:
             return False
         shutil.rmtree(folder, ignore_errors=True)

@@ -29,6 +29,7 @@ def ablation_bars(ablation: Ablation, name: str) -> Figure | None:
 
     A model that lacks a seed is left out and named, since its mean would be over other seeds.
     """
+    caption = study_caption(ablation.study, ablation.groups.values())
     study, where = ablation.study, short_name(ablation.study.dataset)
     gaps = {model: gap_of(group, study.seeds, where) for model, group in ablation.groups.items()}
     shown = [model for model, gap in gaps.items() if not gap]
@@ -48,7 +49,7 @@ def ablation_bars(ablation: Ablation, name: str) -> Figure | None:
     return Figure(
         name=name,
         title=f"{where}: ablation, scores",
-        caption=f"Scores of the full and the reduced models.{beside}{without} {study_caption(study)}",
+        caption=f"Scores of the full and the reduced models.{beside}{without} {caption}",
         alt=f"Bars of five scores for {len(shown)} variants of MedMamba. Macro F1 in percent: {scores_text}.",
         draw=partial(draw, measured, printed),
         stamp=kinds.STAMPS[study.kind],

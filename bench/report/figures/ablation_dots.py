@@ -37,13 +37,14 @@ def ablation_figure(ablation: Ablation, name: str) -> Figure | None:
         f"{variant} {mean:+.1f}" for variant, found in rows.items() if (mean := found[f1].mean) is not None
     ]
     study = ablation.study
+    caption = study_caption(study, ablation.groups.values())
     title = f"{short_name(study.dataset)}: what each part of MedMamba adds"
     return Figure(
         name=name,
         title=title,
         caption=(
             "Reduced minus full model in percentage points, mean over paired seeds; left of zero the part helps. "
-            f"Lines: 95% intervals over test subjects, where there are any. {study_caption(study)}"
+            f"Lines: 95% intervals over test subjects, where there are any. {caption}"
         ),
         alt=f"{title}: difference of each reduced model to the full one. F1: {', '.join(differences_texts)} points.",
         draw=partial(draw, rows),

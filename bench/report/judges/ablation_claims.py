@@ -1,12 +1,17 @@
 """Verdicts on the paper's claims about its ablation on ADFTD, from records of the full and the reduced models."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from itertools import pairwise
 
 from bench.paper import published
-from bench.paper.claims import Claim, Ruling
+from bench.paper.claims import Claim
 from bench.paper.names import OURS
-from bench.paper.rulings import comparison_ruling, effect_ruling
-from bench.studies.measured_scores import comparable_mean, score_ruling, seed_difference
+from bench.paper.published import ABLATION_DATASET, HALF_DIGIT
+from bench.paper.scale import Ruling
+from bench.report.judges.claim_parts import Rule, ruled_by_check
+from bench.stats.estimate import Estimate
+from bench.studies.interval_rulings import effect_ruling, positive_ruling
+from bench.studies.measured_scores import comparable_lead
 from bench.studies.suite import Suite
 
 
@@ -14,54 +19,42 @@ class AblationJudge:
     """Judges claims about the losses of the reduced models."""
 
     def __init__(self, suite: Suite) -> None:
-        self.study = suite.study(published.ABLATION_DATASET)
-        self._rules: dict[str, Callable[..., Ruling | None]] = {
+        self.suite = suite
+        self._rules: dict[str, Rule] = {
             "loses": self._loses,
             "full_model_best": self._full_model_best,
             "loss_order": self._loss_order,
         }
 
     def __call__(self, claim: Claim) -> Ruling | None:
-        """Return the verdict, or None where the records do not touch the claim."""
-        about = claim.about
-        if {"model", "metric", "mean", "std"} <= about.keys():
-            return score_ruling(self.study, about["model"], about["metric"], about["mean"], about["std"])
-        arguments = dict(claim.check)
-        rule = self._rules.get(arguments.pop("name", ""))
-        return rule(**arguments) if rule else None
+        """Return the verdict, or None where the claim is of no kind known here."""
+        return ruled_by_check(claim, self._rules)
 
-    def _loses(self, variant: str, metric: str, mean: float, loss: float) -> Ruling | None:
-        lost = seed_difference(self.study, OURS, variant, metric)
-        return None if lost is None else effect_ruling(lost[0], loss, lost[1])
+    def _loses(self, level: float, *, variant: str, metric: str, mean: float, loss: float) -> Ruling:
+        del mean  # the loss is claimed; the table of the ablation has the score itself
+        stds = [
+            cell.std
+            for cell in published.ablation()
+            if cell.metric == metric and cell.variant in (OURS, variant)
+        ]
+        return effect_ruling(self._above(OURS, variant, metric), loss, stds, 2 * HALF_DIGIT, level)
 
-    def _full_model_best(self, variants: Sequence[str]) -> Ruling | None:
-        cells = [(variant, metric) for variant in variants for metric in published.METRICS]
-        losses = [seed_difference(self.study, OURS, *cell) for cell in cells]
-        known = [loss for loss in losses if loss is not None]
-        if len(known) < len(losses):
-            return None
-        lower = sum(mean > 0 for mean, _ in known)
-        clear = sum(mean > std for mean, std in known)
-        return comparison_ruling(
-            lower == len(known),
-            f"measured lower in {lower} of {len(known)} cells, in {clear} by more than one deviation of the loss over "
-            f"seeds, least {min(known)[0]:+.2f}",
-        )
+    def _full_model_best(self, level: float, *, variants: Sequence[str]) -> Ruling:
+        losses = {
+            f"{metric} of {variant}": self._above(OURS, variant, metric)
+            for variant in variants
+            for metric in published.METRICS
+        }
+        return positive_ruling("losses", losses, level)
 
-    def _loss_order(self, variants: Sequence[str]) -> Ruling | None:
-        wrong = []
-        for metric in published.METRICS:
-            losses = [self._loss(variant, metric) for variant in variants]
-            known = [loss for loss in losses if loss is not None]
-            if len(known) < len(losses):
-                return None
-            if known != sorted(known, reverse=True):
-                wrong.append(metric)
-        order = f"measured in another order in {', '.join(wrong)}" if wrong else "measured in this order"
-        return comparison_ruling(not wrong, order)
+    def _loss_order(self, level: float, *, variants: Sequence[str]) -> Ruling:
+        """Compare reduced models with each other: the one whose part brings more is the lower one."""
+        gaps = {
+            f"{metric} of {higher} minus {lower}": self._above(higher, lower, metric)
+            for lower, higher in pairwise(variants)
+            for metric in published.METRICS
+        }
+        return positive_ruling("differences in the stated order", gaps, level)
 
-    def _loss(self, variant: str, metric: str) -> float | None:
-        """Return the loss of a reduced model against the full model, in percentage points."""
-        full = comparable_mean(self.study, OURS, metric)
-        reduced = comparable_mean(self.study, variant, metric)
-        return None if full is None or reduced is None else full - reduced
+    def _above(self, model: str, other: str, metric: str) -> Estimate:
+        return comparable_lead(self.suite, ABLATION_DATASET, model, other, metric)

@@ -1,15 +1,16 @@
 """Verdicts on the paper's counts, splits and scaling, from the data that the records were made on.
 
-Whole data are recognised by their numbers of subjects and windows, so these two always agree; the evidence
-says so. Excerpts and simulations decide nothing.
+Counts are no estimates: they agree or they do not. Whole data are recognised by their numbers of subjects and windows,
+and training refuses parts that share a subject, so that such claims are followed here, not tested. Excerpts and
+simulations decide nothing.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from bench.paper import published
-from bench.paper.claims import Claim, Ruling
+from bench.paper.claims import Claim, needs
 from bench.paper.names import short_name
-from bench.paper.rulings import comparison_ruling, void_ruling
+from bench.paper.scale import Ruling, Verdict, all_hold
 from bench.results.record import DataDescription
 from bench.studies.suite import Study, Suite
 
@@ -20,7 +21,6 @@ _COUNTS = {
     "n_channels": "channels",
     "n_times": "steps",
 }
-_OF_WHOLENESS = {"n_subjects", "n_windows"}
 _PER_CHANNEL = ("window", "channel")
 
 
@@ -31,7 +31,7 @@ class DataJudge:
         self.studies: dict[str, Study] = {}
         for study in (study for suite in suites for study in suite.studies):
             known = self.studies.get(study.dataset)
-            if known is None or (_void(study) and not _void(known)):
+            if known is None or (_void(known) and not _void(study)):
                 self.studies[study.dataset] = study
         self._rules: dict[str, Callable[..., Ruling | None]] = {
             "counts": self._counts,
@@ -43,41 +43,44 @@ class DataJudge:
 
     def __call__(self, claim: Claim) -> Ruling | None:
         """Return the verdict, or None where the dataset was not run."""
-        if claim.check.get("name") == "summary_agrees":
-            counts = {name: claim.check[name] for name in _COUNTS if name in claim.check}
-            return self._counts(claim.check["dataset"], counts)
+        if claim.needs == "counts":
+            return self._summaries(claim)
         about = dict(claim.about)
-        return self._rules[about.pop("rule")](**about)
+        ruling = self._rules[about.pop("rule")](**about)
+        followed = needs()[claim.needs].followed
+        return _followed(ruling, followed) if ruling and followed else ruling
+
+    def _summaries(self, claim: Claim) -> Ruling | None:
+        """Rule on the counts of the datasets that were run."""
+        rulings = [
+            self._counts(check["dataset"], {name: check[name] for name in _COUNTS if name in check})
+            for check in claim.check["checks"]
+        ]
+        known = [ruling for ruling in rulings if ruling]
+        if not known:
+            return None
+        return _followed(all_hold(known), needs()[claim.needs].followed)
 
     def _counts(self, dataset: str, counts: Mapping[str, int]) -> Ruling | None:
         study = self.studies.get(dataset)
         if study is None:
             return None
         counted = _counted(study.record.data)
-        evidence = ", ".join(
+        numbers = ", ".join(
             f"{counted[name]:,} {_COUNTS[name]} (stated {value:,})" for name, value in counts.items()
         )
-        wrong = [name for name, value in counts.items() if counted[name] != value]
-        if not wrong and counts.keys() & _OF_WHOLENESS:
-            evidence += "; agrees by construction: data with other numbers would count as an excerpt"
-        return _ruled([_void(study)], evidence, not wrong)
+        agree = all(counted[name] == value for name, value in counts.items())
+        return _ruled([_void(study)], f"{short_name(dataset)}: {numbers}", agree)
 
-    def _shares(self, dataset: str, shares: Mapping[str, float]) -> Ruling | None:
-        """Compare shares of subjects in percent; parts that the claim does not name belong to training.
+    def _shares(self, shares: Mapping[str, Mapping[str, float]]) -> Ruling | None:
+        """Compare shares of each dataset's subjects in percent.
 
         Stratified parts are rounded within each class, hence one subject of each class of slack.
         """
-        study = self.studies.get(dataset)
-        if study is None:
+        studies = {name: self.studies[name] for name in shares if name in self.studies}
+        if len(studies) < len(shares):
             return None
-        parts = study.record.data.parts
-        subjects = dict.fromkeys(shares, 0)
-        for name, part in parts.items():
-            subjects[name if name in shares else "train"] += part.n_subjects
-        whole, slack = sum(subjects.values()), len(study.record.data.class_names)
-        holds = all(abs(subjects[name] - share * whole / 100) <= slack for name, share in shares.items())
-        evidence = ", ".join(f"{name} {100 * number / whole:.1f} %" for name, number in subjects.items())
-        return _ruled([_void(study), _split_void(study)], f"of {whole:,} subjects {evidence}", holds)
+        return all_hold([_shared(study, shares[name]) for name, study in studies.items()])
 
     def _parts(self, dataset: str, subjects: Mapping[str, int]) -> Ruling | None:
         study = self.studies.get(dataset)
@@ -89,7 +92,7 @@ class DataJudge:
         return _ruled([_void(study), _split_void(study)], f"subjects: {evidence}", holds)
 
     def _disjoint(self) -> Ruling | None:
-        """Rule that no parts share a subject: every cell with scores has passed the trainer's check of that."""
+        """Count the datasets whose cells have passed the trainer's check of shared subjects."""
         return self._everywhere(
             "cells with scores, each of which refuses parts that share a subject",
             lambda study: any(group.seeds for group in study.comparison.groups),
@@ -112,10 +115,27 @@ class DataJudge:
         )
 
 
+def _shared(study: Study, shares: Mapping[str, float]) -> Ruling:
+    subjects = {str(name): part.n_subjects for name, part in study.record.data.parts.items()}
+    whole, slack = sum(subjects.values()), len(study.record.data.class_names)
+    holds = all(abs(subjects[name] - share * whole / 100) <= slack for name, share in shares.items())
+    numbers = ", ".join(f"{name} {100 * subjects[name] / whole:.1f} %" for name in shares)
+    reasons = [_void(study), _split_void(study)]
+    return _ruled(reasons, f"{short_name(study.dataset)}: of {whole:,} subjects {numbers}", holds)
+
+
+def _followed(ruling: Ruling, reason: str) -> Ruling:
+    """Return a ruling on what a run cannot refute: what would contradict it is an exception to what we follow."""
+    if ruling.verdict is Verdict.UNDECIDED:
+        return ruling
+    exception = "" if ruling.verdict is Verdict.SUPPORTED else "not everywhere: "
+    return Ruling(Verdict.FOLLOWED, f"{exception}{ruling.evidence}; {reason}")
+
+
 def _ruled(reasons: Iterable[str], evidence: str, holds: bool) -> Ruling:
-    """Rule on counts, void if any reason is not empty."""
+    """Rule on counts, undecided if any reason is not empty."""
     void = sorted({reason for reason in reasons if reason})
-    return void_ruling(evidence, "; ".join(void)) if void else comparison_ruling(holds, evidence)
+    return Ruling(Verdict.of(holds), evidence).unless("; ".join(void))
 
 
 def _void(study: Study) -> str:

@@ -5,15 +5,18 @@ from pathlib import Path
 
 from bench.analyses.registry import analyses
 from bench.errors import BenchError
-from bench.paper.claim_checks import Verdict
-from bench.paper.claims import Claim, RecordJudge, Ruling
+from bench.paper.claims import Claim, RecordJudge
 from bench.paper.names import PAPER_RECIPE
+from bench.paper.scale import Ruling, Verdict
 from bench.report.analysis_records import read_shown
 from bench.report.judges.ablation_claims import AblationJudge
 from bench.report.judges.data_claims import DataJudge
 from bench.report.judges.score_claims import CellJudge
 from bench.report.judges.setup_claims import SetupJudge
 from bench.studies.suite import Suite
+
+_OF_DATA = ("data", "counts", "disjoint", "scaling-of-data")
+_OF_SETUP = ("setup", "batches", "protocols", "ablation-sizes")
 
 
 def make_judges(out: Path, suites: Sequence[Suite]) -> dict[str, RecordJudge]:
@@ -25,9 +28,10 @@ def make_judges(out: Path, suites: Sequence[Suite]) -> dict[str, RecordJudge]:
     suite = next((suite for suite in suites if suite.recipe == PAPER_RECIPE), None)
     judges: dict[str, RecordJudge] = {}
     if suites:
-        judges["data"] = DataJudge(suites)
+        judges |= dict.fromkeys(_OF_DATA, DataJudge(suites))
     if suite is not None:
-        judges |= {"cells": CellJudge(suite), "ablation": AblationJudge(suite), "setup": SetupJudge(suite)}
+        judges |= {"cells": CellJudge(suite), "ablation": AblationJudge(suite)}
+        judges |= dict.fromkeys(_OF_SETUP, SetupJudge(suite))
     for analysis in analyses().values():
         found = read_shown(out, analysis)
         of_analysis = analysis.judges(found.records, suite)
@@ -44,7 +48,7 @@ def _naming(judge: RecordJudge, damaged: Sequence[BenchError]) -> RecordJudge:
     def naming(claim: Claim) -> Ruling:
         ruling = judge(claim)
         if ruling is None:
-            return Ruling(Verdict.NEEDS_RECORDS, evidence)
+            return Ruling(Verdict.UNDECIDED, evidence)
         return Ruling(ruling.verdict, f"{ruling.evidence}; {evidence}")
 
     return naming

@@ -1,21 +1,25 @@
 """Verdicts on the paper's claims of scores in its main tables, from records of cells.
 
-See `rulings.py` for the bounds.
+Scores are those of other seeds on the paper's own test subjects; the decisions are those of `bench.stats.verdict`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
 
 from bench.paper import published
-from bench.paper.claim_checks import Verdict, half_digit, strongest_rival
-from bench.paper.claims import Claim, Ruling
-from bench.paper.names import OURS
-from bench.paper.rulings import comparison_ruling, effect_ruling, within_stds
-from bench.studies.measured_scores import comparable_mean, score_ruling, seed_difference
+from bench.paper.claim_checks import half_digit, strongest_rival
+from bench.paper.claims import Claim
+from bench.paper.names import NO_PUBLISHED_SPLIT, OURS, short_name
+from bench.paper.published import HALF_DIGIT, PublishedScore
+from bench.paper.scale import Ruling, Verdict
+from bench.report.judges.claim_parts import Rule, ruled_by_check
+from bench.studies.interval_rulings import effect_ruling, number_ruling, parts_ruling, positive_ruling
+from bench.studies.measured_scores import (
+    NotComparableError,
+    comparable_lead,
+    comparable_score,
+    has_published_split,
+)
 from bench.studies.suite import Suite
-
-_Row = Mapping[str, float]
-"""Measured means of all models of the paper in percent, for one dataset and metric."""
 
 
 class CellJudge:
@@ -23,7 +27,7 @@ class CellJudge:
 
     def __init__(self, suite: Suite) -> None:
         self.suite = suite
-        self._rules: dict[str, Callable[..., Ruling | None]] = {
+        self._rules: dict[str, Rule] = {
             "equals_table": self._equals_table,
             "best_in_rows": self._best_in_rows,
             "strongest_baseline": self._strongest_baseline,
@@ -34,113 +38,100 @@ class CellJudge:
         }
 
     def __call__(self, claim: Claim) -> Ruling | None:
-        """Return the verdict, or None where the records do not touch the claim."""
-        if {"dataset", "model", "metric", "mean", "std"} <= claim.about.keys():
-            return self._score(**claim.about)
-        arguments = dict(claim.check)
-        rule = self._rules.get(arguments.pop("name", ""))
-        return rule(**arguments) if rule else None
+        """Return the verdict, or None where the claim is of no kind known here."""
+        return ruled_by_check(claim, self._rules)
 
-    def _score(self, dataset: str, model: str, metric: str, mean: float, std: float) -> Ruling | None:
-        return score_ruling(self.suite.study(dataset), model, metric, mean, std)
-
-    def _equals_table(self, cell: Sequence[str], value: float, digits: int) -> Ruling | None:
+    def _equals_table(self, level: float, *, cell: Sequence[str], value: float, digits: int) -> Ruling:
         dataset, model, metric = cell
-        printed = published.lookup(dataset, model, metric)
-        if printed is None:
-            return None
-        return score_ruling(self.suite.study(dataset), model, metric, value, printed.std, half_digit(digits))
+        printed = _printed(dataset, model, metric)
+        measured = comparable_score(self.suite, dataset, model, metric)
+        return number_ruling(measured, value, printed.std, half_digit(digits), level)
 
     def _best_in_rows(
-        self, datasets: Sequence[str], metrics: Sequence[str] = published.METRICS
-    ) -> Ruling | None:
-        lost, n_clear = [], 0
-        rows = [(dataset, metric) for dataset in datasets for metric in metrics]
-        for dataset, metric in rows:
-            lead = self._lead(dataset, metric)
-            if lead is None:
-                return None
-            n_clear += lead.mean > lead.std
-            if lead.mean <= 0:
-                lost.append(f"{dataset} {metric} {lead.mean:+.2f} ({lead.rival})")
-        evidence = (
-            f"measured best in {len(rows) - len(lost)} of {len(rows)} rows, in {n_clear} by more than one deviation "
-            "of the lead over seeds"
-        )
-        return comparison_ruling(not lost, f"{evidence}; not in {'; '.join(lost)}" if lost else evidence)
+        self, level: float, *, datasets: Sequence[str], metrics: Sequence[str] = published.METRICS
+    ) -> Ruling:
+        rivals = [model for model in published.models() if model != OURS]
+        leads = {
+            f"{metric} on {short_name(dataset)} over {rival}": comparable_lead(
+                self.suite, dataset, OURS, rival, metric
+            )
+            for dataset in datasets
+            if has_published_split(dataset)
+            for metric in metrics
+            for rival in rivals
+        }
+        return _of_listed(positive_ruling("leads", leads, level), datasets)
 
     def _strongest_baseline(
-        self, dataset: str, metric: str, value: float, model: str | None = None
-    ) -> Ruling | None:
-        row = self._row(dataset, metric)
-        if row is None:
-            return None
-        rival = _strongest(row)
-        ruling = within_stds(row[rival], value, strongest_rival(dataset, metric).std)
-        verdict = Verdict.CONTRADICTED if model not in (None, rival) else ruling.verdict
-        return Ruling(verdict, f"strongest baseline measured is {rival}; {ruling.evidence}")
-
-    def _larger_lead(self, dataset: str, than: str, metric: str) -> Ruling | None:
-        first, second = self._lead(dataset, metric), self._lead(than, metric)
-        if first is None or second is None:
-            return None
-        evidence = f"measured lead {first.mean:+.2f} on {dataset}, {second.mean:+.2f} on {than}"
-        return comparison_ruling(first.mean > second.mean, evidence)
-
-    def _margin(self, dataset: str, metric: str, rival: str, value: float, digits: int) -> Ruling | None:
-        lead = seed_difference(self.suite.study(dataset), OURS, rival, metric)
-        return None if lead is None else effect_ruling(lead[0], value, lead[1], half_digit(digits))
-
-    def _harder(self, dataset: str, than: str, metrics: Sequence[str]) -> Ruling | None:
-        pairs = [(self._row(dataset, metric), self._row(than, metric)) for metric in metrics]
-        if any(first is None or second is None for first, second in pairs):
-            return None
-        lower = [first[name] < second[name] for first, second in pairs if first and second for name in first]
-        return comparison_ruling(all(lower), f"measured lower in {sum(lower)} of {len(lower)} scores")
-
-    def _hardest(self, dataset: str, metrics: Sequence[str]) -> Ruling | None:
-        others = [row.dataset for row in published.dataset_summary() if row.dataset != dataset]
-        rulings = [self._harder(dataset, other, metrics) for other in others]
-        if any(ruling is None for ruling in rulings):
-            return None
-        failed = [
-            other for other, ruling in zip(others, rulings, strict=True) if ruling and not _holds(ruling)
-        ]
-        evidence = (
-            f"not lower for every model than {', '.join(failed)}" if failed else "lowest for every model"
-        )
-        return comparison_ruling(not failed, f"measured: {evidence}")
-
-    def _lead(self, dataset: str, metric: str) -> "_Lead | None":
-        """Return the lead over the strongest rival measured; None where a model is missing or void."""
-        row = self._row(dataset, metric)
-        if row is None:
-            return None
-        rival = _strongest(row)
-        paired = seed_difference(self.suite.study(dataset), OURS, rival, metric)
-        return None if paired is None else _Lead(rival, *paired)
-
-    def _row(self, dataset: str, metric: str, models: Sequence[str] | None = None) -> _Row | None:
-        """Return the means of the given models (default: all of the paper); None if a mean is missing or void."""
-        row = {
-            model: comparable_mean(self.suite.study(dataset), model, metric)
-            for model in models or published.models()
+        self, level: float, *, dataset: str, metric: str, value: float, model: str | None = None
+    ) -> Ruling:
+        """Rule on the number of the named baseline, else of the published strongest, and on its being the strongest."""
+        named = model or strongest_rival(dataset, metric).model
+        measured = comparable_score(self.suite, dataset, named, metric)
+        std = _printed(dataset, named, metric).std
+        leads = {
+            f"over {other}": comparable_lead(self.suite, dataset, named, other, metric)
+            for other in published.models()
+            if other not in (OURS, named)
         }
-        known = {model: mean for model, mean in row.items() if mean is not None}
-        return known if len(known) == len(row) else None
+        return parts_ruling(
+            [
+                lambda of_part: number_ruling(measured, value, std, HALF_DIGIT, of_part),
+                lambda of_part: positive_ruling(f"leads of {named}", leads, of_part),
+            ],
+            level,
+        )
+
+    def _larger_lead(self, level: float, *, dataset: str, than: str, metric: str) -> Ruling:
+        """Compare the leads over the rivals that are the strongest in the paper."""
+        rivals = {name: strongest_rival(name, metric).model for name in (dataset, than)}
+        first, second = (
+            comparable_lead(self.suite, name, OURS, rival, metric) for name, rival in rivals.items()
+        )
+        over = " and ".join(f"{rival} on {short_name(name)}" for name, rival in rivals.items())
+        return positive_ruling(f"difference of the leads over {over}", {"": first.minus(second)}, level)
+
+    def _margin(
+        self, level: float, *, dataset: str, metric: str, rival: str, value: float, digits: int
+    ) -> Ruling:
+        lead = comparable_lead(self.suite, dataset, OURS, rival, metric)
+        pair = _printed(dataset, OURS, metric), _printed(dataset, rival, metric)
+        rounding = max(half_digit(digits), 2 * HALF_DIGIT)
+        return effect_ruling(lead, value, [score.std for score in pair], rounding, level)
+
+    def _harder(self, level: float, *, dataset: str, than: str, metrics: Sequence[str]) -> Ruling:
+        return self._lower(level, dataset, [than], metrics)
+
+    def _hardest(self, level: float, *, dataset: str, metrics: Sequence[str]) -> Ruling:
+        others = [row.dataset for row in published.dataset_summary() if row.dataset != dataset]
+        return _of_listed(self._lower(level, dataset, others, metrics), others)
+
+    def _lower(self, level: float, dataset: str, others: Sequence[str], metrics: Sequence[str]) -> Ruling:
+        """Rule on every model scoring lower on a dataset than on each of the others with a published split."""
+        gaps = {
+            f"{metric} of {model} on {short_name(other)}": comparable_score(
+                self.suite, other, model, metric
+            ).minus(comparable_score(self.suite, dataset, model, metric))
+            for other in others
+            if has_published_split(other)
+            for metric in metrics
+            for model in published.models()
+        }
+        return positive_ruling(f"scores above those on {short_name(dataset)}", gaps, level)
 
 
-class _Lead(NamedTuple):
-    """The strongest rival, and mean and deviation over seeds of the lead over it, in percentage points."""
-
-    rival: str
-    mean: float
-    std: float
-
-
-def _strongest(row: _Row) -> str:
-    return max((name for name in row if name != OURS), key=row.__getitem__)
+def _printed(dataset: str, model: str, metric: str) -> PublishedScore:
+    score = published.lookup(dataset, model, metric)
+    if score is None:
+        raise NotComparableError(f"{model} on {short_name(dataset)}: no {metric} is published")
+    return score
 
 
-def _holds(ruling: Ruling) -> bool:
-    return ruling.verdict is Verdict.REPRODUCED
+def _of_listed(ruling: Ruling, datasets: Sequence[str]) -> Ruling:
+    """Return a ruling on the datasets with a published split; unless it contradicts, it is none on all of them."""
+    missing = [short_name(name) for name in datasets if not has_published_split(name)]
+    if not missing or ruling.verdict is Verdict.CONTRADICTED:
+        return ruling
+    return Ruling(
+        Verdict.NOT_CHECKABLE, f"{', '.join(missing)}: {NO_PUBLISHED_SPLIT}; elsewhere {ruling.evidence}"
+    )

@@ -17,7 +17,7 @@ def reproduction_section(suite: Suite, suffix: str, recipe: str) -> Section:
     tables, _ = present(
         *(reproduction_table(study, f"reproduction-{study.dataset}{suffix}") for study in suite.studies)
     )
-    intro = "Every published score beside the measured one, and why a comparison may be void."
+    intro = "Every published score beside the measured one, with the verdict or why there is none."
     return Section(f"reproduction{suffix}", f"Published against measured{recipe}", intro, tables)
 
 
@@ -36,7 +36,7 @@ def claims_section(out: Path, suites: Sequence[Suite]) -> Section:
     return Section(
         "claims",
         "The paper's claims",
-        "Every numeric or comparative claim with the command that tests it and the verdict so far.",
+        "The numeric and comparative claims, worst verdict first, with the evidence and the command that tests them.",
         (claims_table(entries, "claims"),),
         data_tables=(all_claims_table(entries, "claims-all"),),
     )

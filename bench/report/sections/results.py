@@ -1,6 +1,6 @@
 """Who wins where, and the paper's two main tables."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from bench.report.section import Section, present
 from bench.report.tables.headline import headline
@@ -9,12 +9,23 @@ from bench.studies.predicted import Predicted
 from bench.studies.suite import Suite
 
 
-def results_section(suite: Suite, tested: Mapping[str, Predicted], suffix: str, recipe: str) -> Section:
-    """Return the section; ``tested`` holds the predictions by dataset."""
+def results_section(
+    suite: Suite,
+    tested: Mapping[str, Predicted],
+    suffix: str,
+    recipe: str,
+    ranking_recipes: Sequence[str] = (),
+) -> Section:
+    """Return the section; ``tested`` holds the predictions by dataset.
+
+    ``ranking_recipes`` are those at hand that train all models by one protocol.
+    """
     tables, figures = present(
-        headline(suite, tested, f"headline{suffix}"),
+        headline(suite, tested, f"headline{suffix}", ranking_recipes),
         ecg_table(suite, f"main-ecg{suffix}"),
         eeg_table(suite, f"main-eeg-activity{suffix}"),
     )
     intro = "Who wins where, by how much and how sure; then the paper's two main tables with what was measured here."
+    if not suite.has_one_protocol:
+        intro += " Where models were trained by different protocols, none is ranked or marked best."
     return Section(f"results{suffix}", f"Results{recipe}", intro, tables, figures)

@@ -51,7 +51,7 @@ def ablation_table(ablation: Ablation, name: str) -> Table:
         title=f"{short_name(study.dataset)}: ablation",
         columns=(*pair, *pair) if with_published else pair,
         blocks=(*blocks, *_chance(ablation, with_published)),
-        caption=f"{study_caption(study)} {_HOW}",
+        caption=f"{study_caption(study, ablation.groups.values())} {_HOW}",
         footnotes=(*notes.texts, *data_remarks(study)),
         corner="Score",
         groups=groups if with_published else groups[:1],

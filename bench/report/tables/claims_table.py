@@ -2,24 +2,20 @@
 
 from collections.abc import Iterable, Sequence
 
-from bench.paper.claims import Entry, cell_claims, tally
+from bench.paper.claims import Entry, tally
+from bench.paper.scale import Verdict
 from bench.render.table import Block, Cell, Row, Table
 
 _CAPTION = (
-    "Verdicts are computed: first from the paper's own numbers, then from records. Reproduced: at most one published "
-    "standard deviation away, or every comparison as claimed; within bounds: at most two. Leads, losses and changes go "
-    "by their own deviation over seeds, and are contradicted when measured with the other sign"
+    "Verdicts are computed: first from the paper's own numbers, then from records, by intervals that hold the variance "
+    "between our seeds and the published one. Supported: the interval lies wholly where the claim is true; "
+    "contradicted: wholly where it is not; undecided: it holds both, or there are no comparable records. Followed "
+    "here: we do as the paper says, which a run can neither support nor contradict. Error rates: docs/statistics.md"
 )
 
 
 def claims_table(entries: Sequence[Entry], name: str) -> Table:
-    """Return the claims of text, figures and captions by verdict, in the order of the paper within each.
-
-    The printed cells of tables are counted in the caption.
-    """
-    cells = {claim.id for claim in cell_claims()}
-    of_text = [entry for entry in entries if entry.claim.id not in cells]
-    of_cells = [entry for entry in entries if entry.claim.id in cells]
+    """Return the claims by verdict, worst first, in the order of the paper within each."""
     return Table(
         name=name,
         title="Claims of the paper",
@@ -27,15 +23,12 @@ def claims_table(entries: Sequence[Entry], name: str) -> Table:
         blocks=tuple(
             Block(
                 f"{verdict.value}: {number}",
-                tuple(_row(claim) for claim in of_text if claim.ruling.verdict is verdict),
+                tuple(_row(entry) for entry in entries if entry.ruling.verdict is verdict),
             )
-            for verdict, number in tally(of_text).items()
+            for verdict, number in tally(entries).items()
             if number
         ),
-        caption=(
-            f"{len(of_text)} claims of text, figures and captions: {_counts(of_text)}. Besides these, {len(of_cells)} "
-            f"printed cells of tables: {_counts(of_cells)}. {_CAPTION}."
-        ),
+        caption=f"{_counts(entries)}. {_CAPTION}.",
         corner="Claim",
         widths=(0.27, 0.12, 0.12, 0.22, 0.20),
         unit="claim",
@@ -43,7 +36,7 @@ def claims_table(entries: Sequence[Entry], name: str) -> Table:
 
 
 def all_claims_table(entries: Sequence[Entry], name: str) -> Table:
-    """Return every claim with its identifier, printed cells included; for CSV and JSON."""
+    """Return every claim with its identifier and place in columns of their own; for CSV and JSON."""
     rows = tuple(
         Row(
             entry.claim.id,
@@ -66,7 +59,7 @@ def all_claims_table(entries: Sequence[Entry], name: str) -> Table:
         title="Every claim of the paper",
         columns=("place", "claim", "stated", "verdict", "evidence", "tested by"),
         blocks=(Block("", rows),),
-        caption=f"{len(rows)} claims: {_counts(entries)}. {_CAPTION}.",
+        caption=f"{_counts(entries)}. {_CAPTION}.",
         corner="id",
         unit="claim",
     )
@@ -79,4 +72,9 @@ def _row(entry: Entry) -> Row:
 
 
 def _counts(entries: Iterable[Entry]) -> str:
-    return ", ".join(f"{number} {verdict.value}" for verdict, number in tally(entries).items() if number)
+    """Return how many claims have each verdict; those that are merely followed are told apart."""
+    numbers = tally(entries)
+    n_followed = numbers.pop(Verdict.FOLLOWED)
+    counted = ", ".join(f"{number} {verdict.value}" for verdict, number in numbers.items() if number)
+    n_judged = sum(numbers.values())
+    return f"{n_judged} claims of text, figures and captions: {counted}; {n_followed} more are followed here"

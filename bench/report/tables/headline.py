@@ -1,6 +1,6 @@
 """The best model of each dataset, its lead, and how certain that is: one row per dataset."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from bench.paper.names import OURS
@@ -31,10 +31,23 @@ _CERTAINTY = {
 }
 
 
-def headline(suite: Suite, tested: Mapping[str, Predicted], name: str) -> Table:
+def headline(
+    suite: Suite, tested: Mapping[str, Predicted], name: str, ranking_recipes: Sequence[str] = ()
+) -> Table:
     """Return the best model of each dataset by macro F1 and MedMamba's lead over its best rival.
 
-    `tested` holds the predictions by dataset.
+    Where models were trained by several protocols none is named best; the caption then points to other recipes.
+
+    Parameters
+    ----------
+    suite
+        The studies, a row each.
+    tested
+        The predictions by dataset.
+    name
+        Name of the table's files.
+    ranking_recipes
+        The recipes at hand that train all models by one protocol.
     """
     notes = Footnotes()
     rows = tuple(Row(study.label, _cells(study, tested.get(study.dataset), notes)) for study in suite.studies)
@@ -51,11 +64,18 @@ def headline(suite: Suite, tested: Mapping[str, Predicted], name: str) -> Table:
             "Best and second of the models that have every seed; guess: expected F1 of guessing each class with its "
             f"share. Lead: with a {LEVEL:.0%} interval for other seeds and other test subjects; the rival is the one "
             "with the highest F1 on these same test windows. Ahead: the intervals over all rivals lie above zero. "
-            f"{suite_caption(suite, suite.studies)}"
+            f"{_pointer(suite, ranking_recipes)}{suite_caption(suite, suite.studies)}"
         ),
         footnotes=notes.texts,
         corner="Dataset",
     )
+
+
+def _pointer(suite: Suite, ranking_recipes: Sequence[str]) -> str:
+    """Return where models are ranked that are not ranked here."""
+    if suite.has_one_protocol or not ranking_recipes:
+        return ""
+    return f"Ranked by one protocol for all models: see the table of recipe {', '.join(ranking_recipes)}. "
 
 
 def _cells(study: Study, tested: Predicted | None, notes: Footnotes) -> tuple[Cell, ...]:
@@ -66,13 +86,13 @@ def _cells(study: Study, tested: Predicted | None, notes: Footnotes) -> tuple[Ce
     order = sorted(scores, key=lambda model: (-scores[model], model))
     cells: list[Cell] = []
     for place in range(2):
-        if place < len(order):
+        if place < len(order) and study.has_one_protocol:
             cells.extend([Cell(text=order[place]), score_cell(study.groups[order[place]], "f1")])
         else:
             cells.extend([Cell(), Cell()])
     guess = stratified_scores(study.record.data.parts["test"].windows_per_class)["f1"]
     ours = score_cell(study.groups[OURS], "f1") if OURS in scores else Cell()
-    lead = _lead(order, tested, notes)
+    lead = _lead(order, tested, notes) if study.has_one_protocol else Cell()
     is_above = bool(order) and scores[order[0]] > guess
     sure = Cell(text=_certainty(study, tested, order, is_above=is_above))
     n_subjects = study.record.data.parts["test"].n_subjects
@@ -100,7 +120,9 @@ def _f1(study: Study, model: str) -> float | None:
 def _certainty(study: Study, tested: Predicted | None, order: list[str], *, is_above: bool) -> str:
     """Say whether MedMamba, else the best model, is surely ahead of all rivals, or what makes that meaningless."""
     if study.record.data.kind == "simulated":
-        return "simulated: means nothing"
+        return "not interpretable (simulated)"
+    if not study.has_one_protocol:
+        return "not one protocol: no ranking"
     if not is_above:
         return "best is no better than a guess"
     leader = OURS if OURS in order else order[0]

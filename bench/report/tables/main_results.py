@@ -27,7 +27,7 @@ def main_results(study: Study, name: str) -> Table:
     complete = [group for model, group in study.groups.items() if study.is_complete(model)]
     partial = [group for model, group in study.groups.items() if not study.is_complete(model)]
     rows = tuple(Row(group.model, score_cells(group)) for group in complete)
-    blocks = measured_blocks(rows, marked=study.has_several_seeds)
+    blocks = measured_blocks(rows, marked=study.may_rank)
     if partial:
         rows = tuple(
             Row(group.model, score_cells(group, notes.number(study.gap(group.model)))) for group in partial

@@ -40,7 +40,7 @@ def ecg_table(suite: Suite, name: str) -> Table | None:
         for model in models
     )
     rank_of = dict(zip(models, ranks, strict=True))
-    measured = measured_blocks(rows, marked=all(study.has_several_seeds for study in studies))
+    measured = measured_blocks(rows, marked=all(study.may_rank for study in studies))
     ranked = [
         replace(block, rows=tuple(Row(row.label, (*row.cells, rank_of[row.label])) for row in block.rows))
         for block in measured
@@ -122,7 +122,7 @@ def _cells(study: Study, model: str, notes: Footnotes) -> tuple[Cell, ...]:
 def _metric_rows(study: Study, models: Sequence[str], notes: Footnotes) -> tuple[Row, ...]:
     columns = [_cells(study, model, notes) for model in models]
     chance = [row.cells for row in chance_rows(study.record)]
-    mark = mark_cells if study.has_several_seeds else tuple
+    mark = mark_cells if study.may_rank else tuple
     cells = dict(zip(models, columns, strict=True))
     return tuple(
         Row(

@@ -31,7 +31,12 @@ def _block(
     run = [model for model in models if any(model in study.groups for study in studies)]
     scores = complete_scores(studies, run, metrics)
     if not scores.rows:
-        reason = "no dataset on which two models are complete" if len(run) > 1 else "one model has no rank"
+        if not any(study.has_one_protocol for study in studies):
+            reason = "not one protocol"
+        elif len(run) > 1:
+            reason = "no dataset on which two models are complete"
+        else:
+            reason = "one model has no rank"
         note = notes.number(f"no average rank{among}: {reason}")
         return [Cell(note=note if model in run else None) for model in models]
     without = f" without {scores.left_out}" if scores.left_out else ""

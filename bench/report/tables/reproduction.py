@@ -1,39 +1,47 @@
 """The reproduction table: every published score of the main tables against the measured one.
 
-A difference is "within" when it is at most two published standard deviations (plus half a printed digit): the
-deviation over the paper's five seeds is the only spread that the paper gives. Where data, recipe, settings or
-seeds differ from the paper's, the difference is shown and no verdict is given.
+Verdicts are those on a number: `bench.stats.verdict.decide_number`, with the deviation over seeds of both sides. Where
+data, recipe, settings or seeds differ from the paper's, the difference is shown and nothing is decided; where no split
+is published, nothing can be.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import fmean, stdev
 
 from bench.paper import published
-from bench.paper.claim_checks import HALF_DIGIT
-from bench.paper.names import in_paper_order, short_name
-from bench.paper.published import PublishedScore
+from bench.paper.names import NO_PUBLISHED_SPLIT, in_paper_order, short_name
+from bench.paper.published import HALF_DIGIT, PublishedScore
 from bench.paper.remarks import remarks
+from bench.paper.scale import Verdict
 from bench.render.table import Block, Cell, Footnotes, Row, Table
-from bench.studies.aggregate import Mean
+from bench.stats.estimate import mean_over_seeds
+from bench.stats.verdict import MARGIN_STDS
 from bench.studies.caption import study_caption
+from bench.studies.interval_rulings import number_ruling
+from bench.studies.measured_scores import has_published_split, seed_scores
 from bench.studies.suite import Study
 
-WITHIN_STDS = 2.0
+NOT_RUN = "not run"
 
 _NAMES = {"accuracy": "Accuracy", "precision": "Precision", "recall": "Recall", "f1": "F1", "auroc": "AUROC"}
 
 
 @dataclass(frozen=True)
 class Reproduction:
-    """One published score with the measured score; `void` says why they may not be compared, empty if they may."""
+    """One published score with the measured scores of each seed, in percent.
+
+    ``void`` says why they may not be compared, empty if they may.
+    """
 
     score: PublishedScore
-    measured: Mean | None
+    scores: Sequence[float]
     void: str
 
     @property
     def difference(self) -> float | None:
         """Measured minus published, in percentage points."""
-        return None if self.measured is None else 100 * self.measured.mean - self.score.mean
+        return fmean(self.scores) - self.score.mean if self.scores else None
 
     @property
     def in_stds(self) -> float | None:
@@ -42,13 +50,15 @@ class Reproduction:
 
     @property
     def verdict(self) -> str:
-        """Whether the measured mean is within two published deviations, or why that cannot be decided."""
-        if self.difference is None:
-            return "not run"
+        """The verdict on the published mean, or that there is nothing to decide on."""
+        if not has_published_split(self.score.dataset):
+            return Verdict.NOT_CHECKABLE
+        if not self.scores:
+            return NOT_RUN
         if self.void:
-            return "void"
-        within = abs(self.difference) <= WITHIN_STDS * self.score.std + HALF_DIGIT
-        return "within" if within else "outside"
+            return Verdict.UNDECIDED
+        measured = mean_over_seeds(self.scores)
+        return number_ruling(measured, self.score.mean, self.score.std, HALF_DIGIT).verdict
 
 
 def reproductions(study: Study) -> list[Reproduction]:
@@ -57,11 +67,7 @@ def reproductions(study: Study) -> list[Reproduction]:
     scores = [score for score in published.main_results() if score.dataset == study.dataset]
     scores.sort(key=lambda score: order.index(score.model))
     return [
-        Reproduction(
-            score,
-            study.groups[score.model].score(score.metric) if score.model in study.groups else None,
-            study.void(score.model),
-        )
+        Reproduction(score, seed_scores(study, score.model, score.metric), study.void(score.model))
         for score in scores
     ]
 
@@ -80,15 +86,17 @@ def reproduction_table(study: Study, name: str) -> Table | None:
         for metric, title in _NAMES.items()
     )
     verdicts = [reproduction.verdict for reproduction in found]
-    counted = ", ".join(f"{verdicts.count(name)} {name}" for name in ("within", "outside", "void", "not run"))
+    counted = ", ".join(f"{verdicts.count(name)} {name}" for name in (*Verdict, NOT_RUN) if name in verdicts)
+    split = "" if has_published_split(study.dataset) else f" Not checkable: {NO_PUBLISHED_SPLIT}."
     return Table(
         name=name,
         title=f"{short_name(study.dataset)}: published against measured",
         columns=("published", "measured", "difference", "in published std", "verdict"),
         blocks=blocks,
         caption=(
-            f"{study_caption(study)} Within: at most {WITHIN_STDS:g} published standard deviations away; void: "
-            f"not the paper's data, split, recipe, settings or seeds. {len(found)} scores: {counted}."
+            f"{study_caption(study)} Supported: surely fewer than {MARGIN_STDS:g} published standard deviations away; "
+            "contradicted: surely different, and not surely so near; undecided: neither, or not the paper's data, "
+            f"split, recipe, settings and seeds.{split} {len(found)} scores: {counted}."
         ),
         footnotes=notes.texts,
     )
@@ -98,15 +106,15 @@ def _row(reproduction: Reproduction, notes: Footnotes) -> Row:
     score = reproduction.score
     odd = remarks(score.dataset, score.model, score.metric)
     printed = Cell(score.mean, score.std, note=notes.number(f"published: {'; '.join(odd)}") if odd else None)
-    if reproduction.measured is None:
+    if not reproduction.scores:
         return Row(score.model, (printed, Cell(), Cell(), Cell(), Cell(text=reproduction.verdict)))
-    mean, std = reproduction.measured.mean, reproduction.measured.std
-    note = notes.number(f"void: {reproduction.void}") if reproduction.void else None
+    std = stdev(reproduction.scores) if len(reproduction.scores) > 1 else None
+    note = notes.number(f"decides nothing: {reproduction.void}") if reproduction.void else None
     return Row(
         score.model,
         (
             printed,
-            Cell(100 * mean, None if std is None else 100 * std),
+            Cell(fmean(reproduction.scores), std),
             Cell(reproduction.difference, unit="points"),
             Cell(reproduction.in_stds, unit="published standard deviations"),
             Cell(text=reproduction.verdict, note=note),

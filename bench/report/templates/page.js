@@ -31,7 +31,7 @@
     var holder = document.createElement("div");
     holder.className = "filter";
     var label = document.createElement("label");
-    label.textContent = "Rows with ";
+    label.textContent = "Filter rows ";
     var input = document.createElement("input");
     input.type = "search";
     var status = document.createElement("span");

@@ -8,6 +8,7 @@ from torch import nn
 
 from bench.files import atomic_file
 from bench.measure.parameters import count_parameters
+from bench.measure.tf32 import forbid_tf32
 from bench.results.record import Epoch, Metrics, Record
 from bench.run import checkpoint
 from bench.run.cells.finished_cell import CellClock, Tested, finish, tested
@@ -33,6 +34,7 @@ def run_cell(job: Job, on_epoch: OnEpoch, make_fit: MakeFit = Fit) -> tuple[Reco
         The data, or a user's own model, is not what it was when the cell was planned.
     """
     clock = CellClock()
+    forbid_tf32()
     settings = job.cell.settings
     dataset = load_data(job)
     parts = Parts.of(dataset, job.cell.data.split)

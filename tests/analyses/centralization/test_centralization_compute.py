@@ -20,6 +20,7 @@ from bench.analyses.centralization.compute import (
 )
 from bench.analyses.centralization.moments import moments
 from bench.analyses.centralization.record import CentralizationRecord, Choice
+from bench.datasets.unscaled import RecordingScale
 from bench.errors import UsageError
 
 
@@ -129,6 +130,23 @@ def test_interval_of_one_block_does_not_exist() -> None:
     assert mean_interval(np.ones(3), np.zeros(3), np.random.default_rng(0)) == (None, None)
 
 
+def test_what_a_recording_was_scaled_by_is_undone() -> None:
+    rng = np.random.default_rng(3)
+    source = rng.normal(5.0, [1.0, 20.0], size=(4, 16, 2))
+    mean, deviation = source.mean(axis=1), source.std(axis=1)
+    names = np.array(list("abcd"))
+    cut = (source - mean[:, None]) / deviation[:, None]
+    scaled = measure(Signals(cut, names, names, RecordingScale(mean, deviation)), np.random.default_rng(5))
+    straight = measure(Signals(source, names, names), np.random.default_rng(5))
+    found, expected = (
+        {one.choice: one.mean for one in measures if one.choice.scaling == "unscaled"}
+        for measures in (scaled, straight)
+    )
+    assert found == pytest.approx(expected)
+    raw = next(one.mean for one in scaled if one.choice.scaling == "raw")
+    assert raw != pytest.approx(next(iter(found.values())))
+
+
 def test_real_weather_under_four_choices(real: Path) -> None:
     record = run_weather(real, seed=41, n_times=96)
     assert record.kind == "whole"
@@ -153,5 +171,10 @@ def test_real_ptb_xl_matches_the_published_sci_by_window(real: Path, shared_cach
     assert record.kind == "excerpt"
     assert mean_of(record, index="sci", **choice) == pytest.approx(0.657, abs=0.005)
     assert mean_of(record, index="dic", **choice) == pytest.approx(0.170, abs=0.005)
+    unscaled = {"unit": "recording", "scaling": "unscaled", "reading": "as printed"}
+    assert mean_of(record, index="sci", **unscaled) == pytest.approx(0.666, abs=0.005)
+    assert mean_of(record, index="dic", **unscaled) == pytest.approx(1.022, abs=0.005)
+    raw = {"unit": "recording", "scaling": "raw", "reading": "as printed"}
+    assert mean_of(record, index="dic", **raw) == pytest.approx(0.187, abs=0.005)
     # A recording is all windows of a source record.
     assert record.n_windows == 10 * record.n_recordings

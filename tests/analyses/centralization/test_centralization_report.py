@@ -136,3 +136,27 @@ def test_weather_stands_last_of_the_known_datasets() -> None:
         "weather",
         "own",
     ]
+
+
+def test_cells_that_need_another_reading_are_named() -> None:
+    records = [record("ptb", PRINTED["ptb"].sci), record("weather", 0.40)]
+    caption = choices_table(records, closeness(records)).caption
+    assert (
+        "No single reading gives all 4 numbers to the printed digit, so that the table is not reproduced"
+        in caption
+    )
+    assert "another reading is needed for SCI of Weather." in caption
+
+
+def test_one_reading_of_two_datasets_is_not_the_table() -> None:
+    records = [record(name, PRINTED[name].sci) for name in ("ptb", "weather")]
+    caption = choices_table(records, closeness(records)).caption
+    assert f"all 4 numbers here of the table's {2 * len(PRINTED)}, too few to reproduce it" in caption
+
+
+def test_a_record_from_before_a_scaling_says_so() -> None:
+    (choice,) = (WINDOW.model_copy(update={"scaling": "unscaled"}),)
+    newer = record("weather", 0.4)
+    newer = newer.model_copy(update={"measures": (*newer.measures, measured(choice, 0.4))})
+    table = centralization_table([record("ptb", 0.6), newer], [])
+    assert "measured before there was this scaling" in table.footnotes

@@ -185,6 +185,12 @@ def test_spread_shows_the_quartiles_of_single_runs() -> None:
     assert cell(table, "medmamba", "inference at 256").text == "-1.0 to +0.5 (7)"
 
 
+def test_single_run_has_no_quartiles() -> None:
+    table = spread_table(panels([make_record("medmamba", (make_condition(3200, n_rounds=1),))]))
+    assert cell(table, "medmamba", "inference at 256").text is None
+    assert "a single run has no quartiles" in table.footnotes
+
+
 def test_warnings_are_footnotes() -> None:
     record = make_record("medmamba", (make_condition(3200),), warnings=("load average 3.0",))
     assert any("load average 3.0" in one for one in speed_table(panels([record])).footnotes)

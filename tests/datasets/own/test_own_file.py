@@ -72,6 +72,10 @@ def test_file_is_not_imported_here(tmp_path: Path) -> None:
             f"{GOOD}from dataclasses import replace\nFACTS = replace(FACTS, class_names=('Ill', 'ill '))\n",
             "two classes are named 'ill '",
         ),
+        (
+            f"{GOOD}from dataclasses import replace\nFACTS = replace(FACTS, title='red \\x1b[31m')\n",
+            "must be printable text on one line",
+        ),
     ],
 )
 def test_file_that_cannot_be_used_is_one_line(tmp_path: Path, text: str, message: str) -> None:

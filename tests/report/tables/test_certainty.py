@@ -1,6 +1,7 @@
 """What the report concludes: nothing from one seed, nothing of equal models, the leader where there is one."""
 
 import hashlib
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from bench.render.table import Table
+from bench.report.contents import read_contents
 from bench.report.tables.headline import headline
 from bench.report.tables.main_results import main_results
 from bench.report.tables.significance import paired_table
@@ -20,7 +22,13 @@ from tests.report import grids
 from tests.report.grids import CLASSES, Grid, TestPart, write_grid
 
 SEEDS = (41, 42, 43, 44, 45)
-PTB = Grid(models=("medmamba", "patchtst"), datasets=("ptb",), seeds=SEEDS, sizes={"ptb": (61, 30)})
+PTB = Grid(
+    recipe="medmamba",
+    models=("medmamba", "patchtst"),
+    datasets=("ptb",),
+    seeds=SEEDS,
+    sizes={"ptb": (61, 30)},
+)
 
 
 def suite_of(out: Path) -> Suite:
@@ -72,11 +80,29 @@ def test_a_clear_difference_is_said(
     assert headline_of(tmp_path).rows[0].cells[7].text == verdict
 
 
+def test_different_protocols_give_no_ranking_no_lead_and_no_bold(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    simulate(monkeypatch, {"medmamba": 2.0, "patchtst": 1.2})
+    write_grid(tmp_path, replace(PTB, recipe="published"))
+    table = headline_of(tmp_path)
+    cells = table.rows[0].cells
+    assert cells[7].text == "not one protocol: no ranking"
+    assert all(cell.is_empty for cell in (*cells[:4], cells[6]))
+    assert (
+        "patchtst: Adam at learning rate 0.0001, constant rate, batch 128, at most 100 epochs"
+        in table.caption
+    )
+    assert "medmamba: AdamW at learning rate 0.0005, weight decay 0.1, cosine schedule" in table.caption
+    main = main_results(suite_of(tmp_path).studies[0], "main")
+    assert {cell.mark for row in main.rows for cell in row.cells} == {""}
+
+
 def test_one_seed_gives_no_verdict_no_interval_and_no_bold(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     simulate(monkeypatch, {"medmamba": 3.0, "patchtst": 0.5})
-    write_grid(tmp_path, Grid(models=PTB.models, datasets=PTB.datasets, seeds=(41,), sizes=PTB.sizes))
+    write_grid(tmp_path, replace(PTB, seeds=(41,)))
     table = headline_of(tmp_path)
     lead, sure = table.rows[0].cells[6:8]
     assert (lead.low, lead.high, sure.text) == (None, None, "one seed: no verdict")
@@ -86,3 +112,15 @@ def test_one_seed_gives_no_verdict_no_interval_and_no_bold(
         cell.mark for row in main_results(suite_of(tmp_path).studies[0], "main").rows for cell in row.cells
     }
     assert marks == {""}
+
+
+def test_the_suite_of_one_protocol_comes_first_and_the_other_points_to_it(tmp_path: Path) -> None:
+    for recipe in ("medformer", "published"):
+        write_grid(tmp_path, replace(PTB, recipe=recipe, seeds=(41, 42), sizes={}, n_epochs=1))
+    write_grid(tmp_path, Grid(recipe="medmamba", models=("medmamba",), datasets=("ptb",), n_epochs=1))
+    contents = read_contents(tmp_path)
+    assert contents.main[0] == "headline-medformer"
+    captions = {table.name: table.caption for section in contents.sections for table in section.tables}
+    pointer = "Ranked by one protocol for all models: see the table of recipe medformer."
+    assert pointer in captions["headline-published"]
+    assert pointer not in captions["headline-medformer"]

@@ -15,7 +15,8 @@ from tests.report.grids import Grid, write_grid
 def mixed(tmp_path_factory: pytest.TempPathFactory) -> Suite:
     out = tmp_path_factory.mktemp("mixed")
     models = ("medmamba", "transformer", "fcn", "tcn")
-    write_grid(out, Grid(models=models, datasets=("ptb", "adftd"), known_as={"tcn": "own.Net"}))
+    known_as = {"tcn": "own.Net"}
+    write_grid(out, Grid(recipe="medmamba", models=models, datasets=("ptb", "adftd"), known_as=known_as))
     return make_suites(compare(read_all(out)[0]))[0]
 
 
