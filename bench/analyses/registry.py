@@ -17,6 +17,7 @@ _ANALYSES = (
     "centralization",
     "channel_mixing",
     "embedding",
+    "subject_probe",
     "theory",
     "missing_sensors",
     "scales",

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+import torch
 from torch import nn
 
 from bench import datasets
@@ -16,6 +17,7 @@ from bench.models import registry as models
 from bench.results.record import PartName, Record
 from bench.results.store import CellFolder, read_all
 from bench.train.part import Part
+from bench.train.seeding import seed_default_generators
 
 _MOST_REAL_FIRST = ("whole", "converted", "own", "excerpt", "simulated")
 
@@ -85,12 +87,10 @@ def load_trained(out: Path, record: Record) -> nn.Module:
     """
     path = CellFolder.of(out, record.cell, record.key).weights
     _check_weights(path, record)
-    name, data = record.cell.model, record.data
+    name = record.cell.model
     if record.revisions["model"] != models.revision(name):
         raise RecordError(f"{path}: trained with an earlier revision of {name}; train the cell again")
-    model = models.build(
-        name, data.n_channels, data.n_times, len(data.class_names), **record.settings["hyperparameters"]
-    )
+    model = untrained(record)
     from safetensors.torch import load_file
 
     try:
@@ -98,6 +98,21 @@ def load_trained(out: Path, record: Record) -> nn.Module:
     except RuntimeError as error:
         reason = str(error).splitlines()[-1].strip()
         raise RecordError(f"{path}: not the weights of {name} ({reason}); train the cell again") from error
+    return model.eval()
+
+
+def untrained(record: Record) -> nn.Module:
+    """Return the network of a cell with the weights that its training began with, on the CPU, in evaluation mode."""
+    data = record.data
+    with torch.random.fork_rng(devices=[]):
+        seed_default_generators(record.cell.seed)
+        model = models.build(
+            record.cell.model,
+            data.n_channels,
+            data.n_times,
+            len(data.class_names),
+            **record.settings["hyperparameters"],
+        )
     return model.eval()
 
 

@@ -28,6 +28,7 @@ def split_request(options: dict[str, Any], data: Path | None) -> tuple[Request, 
         data=data or default_data(),
         ablation=rest.pop("ablation", False),
         configurations=rest.pop("configurations"),
+        control=rest.pop("control", None),
     )
     if rest.get("shard") is not None:
         rest["shard"] = parse_shard(rest["shard"])

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from bench.cli.controls import CONTROLS, probe_subjects, show_shuffled
 from bench.cli.options import (
     FiniteRange,
     data_option,
@@ -47,6 +48,11 @@ from bench.cli.report import render_and_print
     default=None,
     help="Measure the models' cost after the cells. [default: with --models all]",
 )
+@click.option(
+    "--control",
+    type=click.Choice(CONTROLS),
+    help="No results: train on shuffled labels, or ask trained models who the subject is.",
+)
 @click.option("--dry-run", is_flag=True, help="Show the cells and what is done; train nothing.")
 @click.option("--skip-missing", is_flag=True, help="Run the datasets that are there.")
 @click.option("--allow-skipped", is_flag=True, help="Accept more than 1 percent of damaged records.")
@@ -61,13 +67,18 @@ def command(data: Path | None, out: Path | None, dry_run: bool, **options: Any) 
     bench run --preset demo
     bench run --models medmamba,transformer --datasets ptb-xl --data DIR --seeds 41 --set epochs=20
     bench run --models all --datasets all --data DIR --jobs 2
+    bench run --models medmamba --datasets adftd --data DIR --control shuffled-labels
     """
     from bench.cli import over_grid as grid
 
     wanted, threads = options.pop("efficiency"), options["threads"]
     options["threads"] = threads or 1
-    request, options = grid.split_request(options, data)
     results = out or default_results()
+    if options["control"] == "subject-probe":
+        probe_subjects(click.get_current_context(), results)
+        return
+    control = options["control"]
+    request, options = grid.split_request(options, data)
     if dry_run:
         cells = grid.planned_cells(request, data, results, skip_missing=options["skip_missing"])
         cells = cells if options["shard"] is None else options["shard"].of(cells)
@@ -75,7 +86,9 @@ def command(data: Path | None, out: Path | None, dry_run: bool, **options: Any) 
         return
     summary = grid.run_cells(request, grid.ready_data(request, data), results, options)
     # The tasks of an array would write one report at once: 'bench report' follows when all are done.
-    if options["shard"] is None and summary.n_bad < summary.n_cells:
+    if control and options["shard"] is None:
+        show_shuffled(results, out)
+    elif options["shard"] is None and summary.n_bad < summary.n_cells:
         measured = grid.has_all_models(request) if wanted is None else wanted
         if measured and not (options["fail_fast"] and summary.n_bad):
             grid.measure(request, results, device=options["device"], threads=threads)

@@ -26,13 +26,14 @@ def command(out: Path | None, check: bool, as_json: bool) -> None:
     bench status
     bench status --out results --json
     """
-    from bench.results.store import TUNING
+    from bench.results.store import CONTROLS, TUNING
     from bench.run.status import cell_statuses
 
     results = out or default_results()
     if not results.is_dir():
         raise RecordError(f"{results}: no such results folder; give the one of a run with --out")
-    cells = [*cell_statuses(results, hashed=check), *cell_statuses(results / TUNING, hashed=check)]
+    roots = (results, results / TUNING, results / CONTROLS)
+    cells = [cell for root in roots for cell in cell_statuses(root, hashed=check)]
     for line in _json_lines(cells) if as_json else _table(cells):
         click.echo(line)
 

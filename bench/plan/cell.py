@@ -57,20 +57,23 @@ class Cell:
         which = (
             f"seed {settings.seed}" if settings.candidate is None else f"configuration {settings.candidate}"
         )
-        return f"{settings.model} / {settings.dataset} / {which}"
+        control = "" if settings.control is None else f" / {settings.control}"
+        return f"{settings.model} / {settings.dataset} / {which}{control}"
 
     def key_parts(self) -> dict[str, Any]:
         """Return everything that enters the key.
 
         A micro-batch enters it for every model, since dropout draws anew in each forward pass; a micro-batch that is no
         smaller than the batch counts as none. The split enters by its three lists of subjects, not by its origin.
-        A training that tries a configuration is another cell than the one that is tested. An estimator enters by its
-        class, its parameters and its packages; it has no training section.
+        A training that tries a configuration, or is a control, is another cell than the one that is tested. An
+        estimator enters by its class, its parameters and its packages; it has no training section.
         """
         settings = self.settings
         trying = {} if settings.candidate is None else {"tries_configuration": True}
+        control = {} if settings.control is None else {"control": settings.control}
         return {
             **trying,
+            **control,
             **self._model_parts(),
             "trainer_revision": self.revisions["trainer"],
             "data": {

@@ -16,7 +16,7 @@ from bench.results.store import find_record
 from bench.results.twins import find_twin
 from bench.settings import CellSettings, Preset, resolve
 from bench.settings.candidates import Candidate
-from bench.settings.resolve import candidates_of
+from bench.settings.resolve import Control, candidates_of
 from bench.settings.schema import Tuned
 from bench.settings.tables import recipe
 
@@ -27,7 +27,8 @@ Status = Literal["done", "to do", "failed", "not prepared", "needs tuning"]
 class Request:
     """The cells asked for; ``ablation`` adds the variants of MedMamba on ADFTD if the grid has both.
 
-    ``configurations`` is how many a recipe with a search tries for each model, None for a recipe without.
+    ``configurations`` is how many a recipe with a search tries for each model, None for a recipe without. Under a
+    ``control`` all cells are trained so that nothing can be learned; those that try configurations are not.
     """
 
     models: Sequence[str]
@@ -38,6 +39,7 @@ class Request:
     assignments: Mapping[str, Any]
     ablation: bool = False
     configurations: int | None = None
+    control: Control | None = None
 
     def only(self, datasets: Sequence[str]) -> "Request":
         """Return the same request on some of its datasets."""
@@ -149,12 +151,13 @@ def _final(
 ) -> PlannedCell:
     """Return a cell of the grid, with the best of the configurations tried for it."""
     options = request.candidates(*name[:2])
+    control = {"control": request.control}
     if not options:
-        return _planned(request.resolved(*name, None), manifest, out)
+        return _planned(request.resolved(*name, None).model_copy(update=control), manifest, out)
     records = [cell.record for cell in tried if cell.record is not None]
     tuned = Tuned(chosen=1, tried=len(options)) if len(records) < len(tried) or not tried else best(records)
     settings = request.resolved(*name, chosen(options[tuned.chosen - 1], tuned))
-    settings = settings.model_copy(update={"tuned": tuned})
+    settings = settings.model_copy(update={"tuned": tuned} | control)
     if len(records) < len(tried):
         return PlannedCell(settings, "needs tuning")
     if tuned.failed == tuned.tried:

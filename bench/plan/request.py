@@ -12,7 +12,7 @@ from bench.plan.grid import Request
 from bench.plan.select import own_files, parse_names, parse_seeds
 from bench.settings import Preset, preset
 from bench.settings.candidates import require_search
-from bench.settings.resolve import check_assignments, parse_assignments
+from bench.settings.resolve import Control, check_assignments, parse_assignments
 from bench.settings.tables import recipe
 
 
@@ -102,7 +102,8 @@ def chosen_networks(text: str, standard: Sequence[str] | None = None) -> list[st
     networks = [name for name in chosen if not models.is_estimator(name)]
     if not networks:
         raise UsageError(
-            f"--models {text}: an estimator's fitted state is not kept, and it has no layers; name a network"
+            f"--models {text}: an estimator's fitted state is not kept, and it has neither layers nor features; name a "
+            "network"
         )
     return networks
 
@@ -118,11 +119,12 @@ def make_request(
     data: Path | None = None,
     ablation: bool = False,
     configurations: int | None = None,
+    control: Control | None = None,
 ) -> Request:
     """Check every name and value and return the request; imported datasets below ``data`` are names too.
 
     ``ablation`` adds the variants of MedMamba on ADFTD where both are asked for; ``configurations`` is how many a
-    recipe with a search tries for each model.
+    recipe with a search tries for each model; a ``control`` is for every cell, and has no variants.
 
     Raises
     ------
@@ -145,8 +147,9 @@ def make_request(
         recipe=recipe_name,
         preset=chosen,
         assignments=parsed,
-        ablation=ablation,
+        ablation=ablation and control is None,
         configurations=_configurations(recipe_name, configurations, chosen),
+        control=control,
     )
     request.settings()
     return request

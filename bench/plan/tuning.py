@@ -8,15 +8,17 @@ from dataclasses import replace
 from pathlib import Path
 
 from bench.results.record import Record
-from bench.results.store import TUNING
+from bench.results.store import CONTROLS, TUNING
 from bench.settings.candidates import Candidate
 from bench.settings.resolve import CellSettings
 from bench.settings.schema import Tuned
 
 
 def results_root(out: Path, settings: CellSettings) -> Path:
-    """Return the folder that a cell's record goes to: the results folder, or the one for tried configurations."""
-    return out if settings.candidate is None else out / TUNING
+    """Return the folder that a cell's record goes to: the results folder, or one inside it for what is no result."""
+    if settings.candidate is not None:
+        return out / TUNING
+    return out if settings.control is None else out / CONTROLS
 
 
 def best(records: Sequence[Record]) -> Tuned:

@@ -28,7 +28,16 @@ from bench.results.pack_archive import AGAIN, PackArchive, new_entry, opened
 from bench.results.predictions import largest_of
 from bench.results.record import SCHEMA, Record, Sha256
 from bench.results.split_file import FOLDER as SPLITS
-from bench.results.store import LOG, PREDICTIONS, RECORD, TUNING, CellFolder, read_all, require_place
+from bench.results.store import (
+    CONTROLS,
+    LOG,
+    PREDICTIONS,
+    RECORD,
+    TUNING,
+    CellFolder,
+    read_all,
+    require_place,
+)
 
 MANIFEST = "manifest.json"
 MANIFEST_SCHEMA = 1
@@ -36,7 +45,7 @@ MANIFEST_SCHEMA = 1
 _CELLS = re.compile(
     rf"cells/[^/]+/[^/]+/[^/]+/({re.escape(RECORD)}|{re.escape(PREDICTIONS)}|{re.escape(LOG)})"
 )
-_OTHERS = re.compile(rf"(efficiency|analyses|report|{SPLITS}|{TUNING})/.+")
+_OTHERS = re.compile(rf"(efficiency|analyses|report|{SPLITS}|{TUNING}|{CONTROLS})/.+")
 _LEFT_BEHIND = {".safetensors", ".pt", ".tmp"}
 
 
@@ -208,8 +217,9 @@ def _files(out: Path, report: Path, records: list[Record], archive: Path) -> Ite
             path = folder.path / name
             if path.is_file():
                 yield path.relative_to(out).as_posix(), path
-    for path in sorted((out / TUNING).glob(f"cells/*/*/*/{RECORD}")):
-        yield path.relative_to(out).as_posix(), path
+    for folder, name in ((TUNING, RECORD), (CONTROLS, RECORD), (CONTROLS, PREDICTIONS)):
+        for path in sorted((out / folder).glob(f"cells/*/*/*/{name}")):
+            yield path.relative_to(out).as_posix(), path
     for root, prefix in (
         (out / SPLITS, SPLITS),
         (out / "efficiency", "efficiency"),

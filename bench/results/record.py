@@ -252,6 +252,11 @@ class Record(FrozenModel):
         return self.outcome == "ok"
 
     @property
+    def control(self) -> str | None:
+        """What was changed on purpose so that nothing could be learned; None of a result."""
+        return self.settings.get("control")
+
+    @property
     def is_estimator(self) -> bool:
         """Tell whether the cell's model was an estimator: without epochs, batches and weights."""
         return self.fitted_state != WEIGHTS

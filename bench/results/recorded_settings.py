@@ -58,6 +58,7 @@ class _Settings(BaseModel):
     changed: list[str]
     candidate: Size | None = None
     tuned: _Tuned | None = None
+    control: Name | None = None
 
 
 def checked_settings(settings: dict[str, Any]) -> dict[str, Any]:

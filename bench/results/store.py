@@ -2,7 +2,7 @@
 
 import os
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +14,8 @@ from bench.results.record import PREDICTIONS, SCHEMA, WEIGHTS, CellName, Record
 RECORD, LOG = "record.json", "log.txt"
 TUNING = "tuning"
 """The folder, inside a results folder, of trainings that tried configurations; it is laid out like the other."""
+CONTROLS = "controls"
+"""The folder, inside a results folder, of trainings from which nothing can be learned; laid out like the other."""
 REMEDY = "remove the file to have the cell trained again"
 
 
@@ -151,23 +153,51 @@ def set_aside(path: Path) -> Path:
 def read_all(out: Path) -> tuple[list[Record], list[RecordError]]:
     """Return all usable records of a results folder, sorted by path, and an error for each other one.
 
-    A record of a newer version is among the unreadable: it costs no other record.
+    A record of a newer version is among the unreadable: it costs no other record. So is the record of a control,
+    wherever it lies: it is no result, see `read_controls`.
 
     Raises
     ------
     RecordError
         The folder of cells is none, or cannot be listed.
     """
+
+    def fault(record: Record) -> str:
+        if record.control is not None:
+            return f"is a control with {record.control} and no result; move it to {CONTROLS}/"
+        if record.validation is not None and out.name != TUNING:
+            return f"has no test scores, as it tried a configuration; move it to {TUNING}/"
+        return ""
+
+    return _read(out, fault)
+
+
+def read_controls(out: Path) -> tuple[list[Record], list[RecordError]]:
+    """Return the usable records of a results folder's controls, sorted by path, and an error for each other one.
+
+    Raises
+    ------
+    RecordError
+        The folder of cells is none, or cannot be listed.
+    """
+
+    def fault(record: Record) -> str:
+        return "" if record.control is not None else f"is no control; move it out of {CONTROLS}/"
+
+    return _read(out / CONTROLS, fault)
+
+
+def _read(out: Path, fault: Callable[[Record], str]) -> tuple[list[Record], list[RecordError]]:
+    """Return the records without a fault, and an error for each other one."""
     records, damaged = [], []
     for folder in cell_folders(out):
         if not os.path.lexists(folder.record):
             continue
         try:
             record = read_record(folder.record)
-            if record.validation is not None and out.name != TUNING:
-                raise RecordError(
-                    f"{folder.record}: has no test scores, as it tried a configuration; move it to {TUNING}/"
-                )
+            reason = fault(record)
+            if reason:
+                raise RecordError(f"{folder.record}: {reason}")
             records.append(record)
         except RecordError as error:
             damaged.append(error)

@@ -110,8 +110,14 @@ def _require_logits(name: str, model: nn.Module, facts: DatasetFacts) -> None:
 
 
 def drawn_train(train: Part, settings: CellSettings) -> Part:
-    """Return the training windows of a cell: all, or a seeded draw."""
+    """Return the training windows of a cell: all, or a seeded draw; as a control with shuffled labels."""
     at_most = settings.training.max_train_windows
-    if at_most is None:
-        return train
-    return train.draw(at_most, np.random.default_rng(derived_seed(settings.seed, "training windows")))
+    if at_most is not None:
+        train = train.draw(at_most, _generator(settings, "training windows"))
+    if settings.control == "shuffled-labels":
+        train = train.with_shuffled_labels(_generator(settings, "shuffled labels"))
+    return train
+
+
+def _generator(settings: CellSettings, purpose: str) -> np.random.Generator:
+    return np.random.default_rng(derived_seed(settings.seed, purpose))

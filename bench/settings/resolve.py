@@ -6,7 +6,7 @@ that define a variant come last.
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import ValidationError
 
@@ -21,6 +21,10 @@ from bench.settings.tables import hyperparameter_table, recipe
 
 # Ours: settings of a model that change how fast it runs and not what it computes; recorded, not in the key.
 EXECUTION = {choice.what: choice for choice in (SCAN, ATTENTION)}
+
+
+Control = Literal["shuffled-labels"]
+"""What a control changes in a training, so that its scores must fall to chance."""
 
 
 class AppliedPreset(Frozen):
@@ -50,7 +54,8 @@ class CellSettings(Frozen):
     the model's speed but not its results: it is no part of the key. ``origins`` says where each value comes from;
     ``changed`` names the values that differ because of the preset or the user. ``candidate`` is the number of the
     configuration that is being tried, for a training whose test part is never loaded; ``tuned`` says how the
-    configuration of an ordinary cell was chosen.
+    configuration of an ordinary cell was chosen. ``control`` names what was changed on purpose so that nothing can be
+    learned: such a cell is no result.
     """
 
     model: str
@@ -66,6 +71,7 @@ class CellSettings(Frozen):
     changed: tuple[str, ...]
     candidate: int | None = None
     tuned: Tuned | None = None
+    control: Control | None = None
 
     @property
     def is_estimator(self) -> bool:

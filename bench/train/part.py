@@ -51,6 +51,12 @@ class Part:
         chosen = np.sort(interleaved(self.part_labels, generator)[:n_windows])
         return Part(self.windows, self.labels, self.subject, self.rows[chosen])
 
+    def with_shuffled_labels(self, generator: np.random.Generator) -> "Part":
+        """Return the part with the labels of its windows permuted among them; labels outside it stay."""
+        labels = np.array(self.labels)
+        labels[self.rows] = generator.permutation(self.part_labels)
+        return Part(self.windows, labels, self.subject, self.rows)
+
 
 def interleaved(labels: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.intp]:
     """Return an order of positions, random within each class, in which every prefix is stratified.

@@ -59,6 +59,13 @@ def test_what_can_change_the_result_changes_the_key(change: dict) -> None:
     assert make_cell(**change).key != make_cell().key
 
 
+def test_a_control_is_another_cell() -> None:
+    plain = make_cell()
+    control = Cell.of(plain.settings.model_copy(update={"control": "shuffled-labels"}), plain.data)
+    assert control.key != plain.key
+    assert control.label == f"{plain.label} / shuffled-labels"
+
+
 def test_equal_cells_have_equal_keys() -> None:
     assert make_cell().key == make_cell().key
     assert re.fullmatch("[0-9a-f]{64}", make_cell().key)

@@ -45,3 +45,16 @@ def test_a_draw_repeats_with_its_generator() -> None:
     part = make_part("abcd", 0)
     rows = [part.draw(9, np.random.default_rng(5)).rows for _ in range(2)]
     np.testing.assert_array_equal(rows[0], rows[1])
+
+
+def test_labels_are_shuffled_within_the_part_alone() -> None:
+    whole = make_part("abcdefgh", 0)
+    rows = whole.rows[: len(whole) // 2]
+    part = Part(whole.windows, whole.labels, whole.subject, rows)
+    before = whole.labels.copy()
+    shuffled, again = (part.with_shuffled_labels(np.random.default_rng(1)) for _ in range(2))
+    assert not np.array_equal(shuffled.part_labels, part.part_labels)
+    np.testing.assert_array_equal(np.sort(shuffled.part_labels), np.sort(part.part_labels))
+    np.testing.assert_array_equal(np.delete(shuffled.labels, rows), np.delete(before, rows))
+    np.testing.assert_array_equal(shuffled.part_labels, again.part_labels)
+    np.testing.assert_array_equal(whole.labels, before)

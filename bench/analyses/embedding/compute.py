@@ -5,28 +5,23 @@ Rousseeuw (1987) for the silhouette. t-SNE can show clusters that are not there,
 all use Euclidean distances between the unscaled features.
 """
 
-from typing import Any
-
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import nn
 
 from bench.analyses.analysed_cells import AnalysedCells, stem_of
 from bench.analyses.context import Context
 from bench.analyses.embedding.record import EmbeddingRecord, Options, SeedEmbedding
+from bench.analyses.features import features_of
 from bench.analyses.trained import load_trained, test_part
 from bench.errors import RecordError
 from bench.results.record import Record
 from bench.train.part import Part, interleaved
-from bench.train.seeding import seed_draws
 
 SEED = 41
 N_NEIGHBOURS = 15
 PERPLEXITY = 30.0
 N_COMPONENTS = 50
 WINDOWS_A_SUBJECT = 10
-BATCH = 256
 
 
 def draw_windows(part: Part, n_windows: int, generator: np.random.Generator) -> Part:
@@ -47,16 +42,6 @@ def draw_windows(part: Part, n_windows: int, generator: np.random.Generator) -> 
             break
         chosen.append(members)
     return Part(part.windows, part.labels, part.subject, part.rows[np.sort(np.concatenate(chosen))])
-
-
-@torch.inference_mode()
-def features_of(model: nn.Module, part: Part, seed: int) -> NDArray[np.float32]:
-    """Return the vectors before the classifier ``(n, n_features)`` in evaluation mode."""
-    model.eval()
-    seed_draws(model, seed, "evaluation")
-    features: Any = model.features
-    found = [features(windows).flatten(1).numpy() for windows, _ in part.batches(np.arange(len(part)), BATCH)]
-    return np.concatenate(found)
 
 
 def neighbour_accuracy(

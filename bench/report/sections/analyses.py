@@ -1,4 +1,4 @@
-"""The sections that ``bench efficiency`` and ``bench analyze`` fill, or the commands that would fill them."""
+"""The sections that controls, ``bench efficiency`` and ``bench analyze`` fill, or the commands that would fill them."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -12,8 +12,10 @@ from bench.analyses.registry import analyses
 from bench.errors import BenchError
 from bench.report.analysis_records import read_shown
 from bench.report.section import Section
+from bench.report.sections.controls import controls_section
 from bench.results.record import Environment, Record
 from bench.studies.aggregate import Condition, label_of
+from bench.studies.control_scores import control_scores
 
 
 @dataclass(frozen=True)
@@ -26,12 +28,13 @@ class Analysed:
 
 
 def analysis_sections(out: Path, records: Sequence[Record]) -> Analysed:
-    """Return a section for each analysis that was run, and a section with the commands of the others.
+    """Return a section for controls and for each analysis that were run, and one with the commands of the others.
 
     The section of an analysis notes if its cells are not the latest of the ``records``.
     """
-    sections: list[Section] = []
-    damaged: list[BenchError] = []
+    controls = control_scores(out, records)
+    sections: list[Section] = [controls_section(controls)] if controls.studies else []
+    damaged: list[BenchError] = [*controls.damaged]
     environments: list[Environment] = []
     not_run: list[str] = []
     for analysis in analyses().values():

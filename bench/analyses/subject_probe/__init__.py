@@ -1,0 +1,1 @@
+"""How well the features of a model tell the training subjects apart."""

@@ -1,0 +1,85 @@
+"""The record of how well a linear probe recognises the training subjects in a model's features."""
+
+from collections.abc import Sequence
+
+from pydantic import Field
+
+from bench.analyses import contract
+from bench.analyses.analysed_cells import AnalysedCells, stem_of
+from bench.analyses.analysis_record import AnalysisRecord
+from bench.results.field_types import Count, Seed, Share, Size
+from bench.results.frozen_model import FrozenModel
+
+NAME = "subject-probe"
+
+
+class SeedProbe(FrozenModel):
+    """Shares of the probe's test windows whose subject is recognised, of one cell.
+
+    ``trained`` in the features of the cell's network, ``untrained`` in those of the weights that its training began
+    with.
+    """
+
+    seed: Seed
+    trained: Share
+    untrained: Share
+
+
+class SubjectProbeRecord(AnalysisRecord):
+    """All trained seeds of one model on one dataset, probed on the same windows of drawn training subjects.
+
+    Of each subject's windows, in time, the first part fits the probe and the last tests it; ``n_between`` windows in
+    all lie between these parts and are left out. ``raw`` is the share for a probe on the windows themselves, ``chance``
+    the share of always answering with the subject that has most test windows.
+    """
+
+    cells: AnalysedCells
+    draw_seed: Seed
+    n_subjects: Size
+    n_subjects_of_part: Size
+    n_fitted: Size
+    n_between: Count
+    n_tested: Size
+    n_features: Size
+    raw: Share
+    chance: Share
+    seeds: tuple[SeedProbe, ...] = Field(min_length=1)
+
+    @property
+    def stem(self) -> str:
+        """Name of its file: dataset and model."""
+        return stem_of(self.cells)
+
+    @property
+    def analysed(self) -> Sequence[AnalysedCells]:
+        """The trained cells that the record describes."""
+        return (self.cells,)
+
+
+class Options(contract.CellOptions):
+    """What ``bench analyze subject-probe`` asks for."""
+
+    models: str | None = Field(
+        default=None, description="Names, a comma list, or all. [default: those trained of the paper's]"
+    )
+    datasets: str | None = Field(
+        default=None, description="Names, a comma list, or all. [default: those trained on]"
+    )
+    subjects: int = Field(default=50, ge=2, description="At most, drawn among the training subjects.")
+    windows: int = Field(default=40, ge=3, description="At most, of each subject.")
+    seed: int = Field(default=41, ge=0, description="Of the draw of subjects.")
+
+
+ANALYSIS = contract.Analysis(
+    name=NAME,
+    title="Who is it",
+    summary="How much of what a model learns is who the subject is, by a linear probe.",
+    examples=(
+        "bench analyze subject-probe",
+        "bench run --control subject-probe --models medmamba --datasets adftd --data DIR --out results",
+    ),
+    options=Options,
+    record=SubjectProbeRecord,
+    package="bench.analyses.subject_probe",
+    is_judged=False,
+)
