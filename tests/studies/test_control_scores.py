@@ -7,6 +7,7 @@ import pytest
 
 from bench.files import sha256_of
 from bench.report.contents import read_contents
+from bench.results.pack import pack, verify_pack
 from bench.results.record import Record
 from bench.results.store import CONTROLS, CellFolder, write_record
 from bench.stats.estimate import Bounds
@@ -78,6 +79,16 @@ def test_too_little_gives_no_verdict(
     write_controls(tmp_path, grid)
     (study,) = control_scores(tmp_path, []).studies
     assert [(score.verdict, score.true_f1) for score in study.scores] == [(verdict, None)]
+
+
+def test_a_pack_takes_controls_with_it(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    write_grid(out, GRID)
+    without = pack(out, tmp_path / "report", tmp_path / "without.zip")
+    write_controls(out, GRID)
+    packed = pack(out, tmp_path / "report", tmp_path / "with.zip")
+    assert verify_pack(packed.path) == packed.n_files == without.n_files + 2 * len(GRID.cells)
+    assert packed.n_cells == without.n_cells
 
 
 def test_the_report_shows_controls_in_their_section_alone(tmp_path: Path) -> None:

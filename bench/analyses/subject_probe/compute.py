@@ -117,7 +117,7 @@ def recognised(
     from sklearn.preprocessing import StandardScaler
 
     scaler = StandardScaler().fit(fitted.astype(np.float64))
-    known, new = (scaler.transform(vectors.astype(np.float64)) for vectors in (fitted, tested))
+    known, new = (np.asarray(scaler.transform(vectors.astype(np.float64))) for vectors in (fitted, tested))
     if known.shape[1] > len(known):
         span = np.linalg.svd(known, full_matrices=False)[2].T
         known, new = known @ span, new @ span
