@@ -72,8 +72,9 @@ def show_plan(cells: list[PlannedCell], out: Path, *, jobs: int, retry_failed: b
         settings = planned.settings
         key = planned.cell.key[:12] if planned.cell else "-"
         cost = costs.get(same_but_seed(planned)) if planned in chosen else None
+        which = f"seed {settings.seed}" if settings.candidate is None else f"try {settings.candidate}"
         click.echo(
-            f"{settings.model:<{width}}  {settings.dataset:<9}  seed {settings.seed}  {key:<12}  {planned.status}"
+            f"{settings.model:<{width}}  {settings.dataset:<9}  {which:<7}  {key:<12}  {planned.status}"
             f"{'' if cost is None else f'  {describe_cost(cost)}'}"
         )
     click.echo(counts(cells))

@@ -19,7 +19,7 @@ from bench.datasets.provenance import share_text
 from bench.errors import RecordError
 from bench.field.claimed import METRICS
 from bench.files import atomic_file, sha256_of
-from bench.plan.vouching import NO_SUBJECTS, Vouched, unpacked, vouch_for_pack
+from bench.plan.vouching import NO_CLASS, NO_SUBJECTS, Vouched, unpacked, vouch_for_pack
 from bench.results.field_types import Count, Line, Name, Seed, Share, Size
 from bench.results.frozen_model import FrozenModel
 from bench.results.json_record import first_fault
@@ -162,6 +162,10 @@ def _require_checked(pack: Path, cell: Vouched) -> None:
         raise RecordError(
             f"{where}: the pack does not hold the subjects of its split, so nobody can check its key or that test "
             "subjects were not trained on; run 'bench run' on its results folder again and pack it anew"
+        )
+    if NO_CLASS in cell.unchecked:
+        raise RecordError(
+            f"{where}: an estimator that this package does not have, so nobody can compute its key again; leave it out"
         )
     if record.data.kind in ("simulated", "own"):
         raise RecordError(

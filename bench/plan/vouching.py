@@ -3,7 +3,7 @@
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +12,9 @@ from pydantic import ValidationError
 from bench.datasets.contract import Split
 from bench.datasets.splits import PARTS, published_list
 from bench.errors import RecordError
-from bench.plan.cell import Cell, CellData
+from bench.estimators.identity import Identity
+from bench.models.catalogue import ESTIMATORS
+from bench.plan.cell import Cell, CellData, identity_of
 from bench.results.json_record import first_fault
 from bench.results.pack import cell_files, verify_pack
 from bench.results.predictions import Predictions, load_predictions
@@ -25,7 +27,10 @@ from bench.train.scores import score
 
 REMEDY = "ask its author, or train the cell again"
 NO_SUBJECTS = "its key, and that no subject is in two parts: no list of its split's subjects is beside it"
+NO_CLASS = "its key, since it is an estimator that this package does not have"
 NO_VALIDATION = "validation scores: a record keeps the predictions of test windows alone"
+
+_OUR_ESTIMATORS = {entry.name for entry in ESTIMATORS}
 
 # The splits whose lists of subjects this package has.
 _LISTED = ("published", "ours")
@@ -89,8 +94,12 @@ def vouch_for(out: Path, record: Record) -> Vouched:
     settings = _settings(where, record)
     _require_counts(where, record, settings)
     splits = _known_splits(out, record)
-    keys = {_key(record, settings, split): split for split in splits}
     unchecked = []
+    if settings.is_estimator and settings.model not in _OUR_ESTIMATORS:
+        unchecked.append(NO_CLASS)
+        keys = dict.fromkeys([record.key], splits[0]) if splits else {}
+    else:
+        keys = {_key(record, settings, split): split for split in splits}
     if not splits:
         unchecked.append(NO_SUBJECTS)
     elif record.key not in keys:
@@ -153,7 +162,17 @@ def _known_splits(out: Path, record: Record) -> list[Split]:
 
 def _key(record: Record, settings: CellSettings, split: Split) -> str:
     data = CellData(split=split, description=record.data)
-    return Cell(settings=settings, data=data, revisions=record.revisions).key
+    identity = _identity(record, settings) if settings.is_estimator else None
+    return Cell(settings=settings, data=data, revisions=record.revisions, identity=identity).key
+
+
+def _identity(record: Record, settings: CellSettings) -> Identity | None:
+    """Return what one of this package's estimators is by its settings, with the packages that the record names."""
+    named = [
+        entry.rpartition(" ") for entry in str(record.revisions.get("packages", "")).split(", ") if entry
+    ]
+    found = identity_of(settings)
+    return None if found is None else replace(found, packages={name: version for name, _, version in named})
 
 
 def _require_windows(where: str, predictions: Predictions, split: Split | None) -> None:

@@ -20,7 +20,7 @@ class _Fitting(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    max_train_windows: Size | None = None
+    max_train_windows: Size | None
 
 
 class _Tuned(BaseModel):

@@ -53,12 +53,12 @@ CONTRASTS = """
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The page of a small grid with a failed cell and a model of a hostile name."""
+    """The page of a small grid with a failed cell and a dataset of a hostile title."""
     out = tmp_path_factory.mktemp("page")
     failed = frozenset({("transformer", "ptb", 42)})
     write_grid(
         out,
-        Grid(datasets=("ptb",), failed=failed, known_as={"patchtst": "<img src=x onerror=document.title=1>"}),
+        Grid(datasets=("ptb",), failed=failed, title="<img src=x onerror=document.title=1>"),
     )
     return render(out, out / "report").page.resolve().as_uri()
 

@@ -83,7 +83,7 @@ def test_rendering_loads_neither_models_nor_readers_of_data(tmp_path: Path) -> N
     script = (
         "import sys; from pathlib import Path; from bench.report import render; "
         "render(Path(sys.argv[1]), Path(sys.argv[2])); "
-        "print([name for name in ('torch', 'mne', 'wfdb', 'h5py', 'bench.models') if name in sys.modules])"
+        "print([name for name in ('torch', 'mne', 'wfdb', 'h5py', 'bench.models.medmamba') if name in sys.modules])"
     )
     command = [sys.executable, "-c", script, str(tmp_path), str(tmp_path / "report")]
     done = subprocess.run(command, capture_output=True, text=True, check=True)

@@ -168,7 +168,7 @@ class TestSetup:
         records = write_grid(tmp_path, Grid(models=models, datasets=("ptb",), n_epochs=1))
         ruling = ruled(SetupJudge(suite_of(records))(claim("one-protocol")))
         assert ruling.verdict is Verdict.FOLLOWED
-        assert ruling.evidence.startswith("trained alike: 1 of 2 other models as MedMamba on PTB")
+        assert ruling.evidence.startswith("trained alike: 0 of 2 other models as MedMamba on PTB")
 
     def test_a_dataset_that_was_not_run_leaves_it_open(self, ours: list[Record]) -> None:
         some = [record for record in ours if record.cell.dataset != "ptb"]
