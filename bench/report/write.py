@@ -18,10 +18,8 @@ from bench.render.table import Table
 from bench.report.analysis_records import CONTRADICTIONS, contradiction
 from bench.report.contents import Contents, read_contents
 from bench.report.listed_files import replace_listed
-from bench.report.page import page
-from bench.report.reproducibility import to_markdown
 from bench.report.section import Section
-from bench.studies.tidy import as_csv, tidy_rows
+from bench.report.whole_files import PAGE, write_whole_files
 
 _MOST_DRAWING = 8
 """Number of processes that draw figures; each takes about 100 MB."""
@@ -61,17 +59,13 @@ def render(out: Path, report: Path) -> Report:
     for folder in (report, report / "tables", report / "figures"):
         remove_abandoned(folder)
     contents, files = _fill(out, report)
-    files += [
-        write_text(report / "REPRODUCIBILITY.md", to_markdown(contents)),
-        write_text(report / "index.html", page(out, contents, report / "figures")),
-        write_text(report / "cells.csv", as_csv(tidy_rows(contents.records))),
-    ]
+    files += write_whole_files(out, contents, report)
     shown = {table.name: table for section in contents.sections for table in section.tables}
     return Report(
         tables=tuple(shown[name] for name in contents.main if name in shown),
         files=(*files, replace_listed(report, files)),
         damaged=contents.damaged,
-        page=report / "index.html",
+        page=report / PAGE,
     )
 
 

