@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bench.field.claimed import FieldPaper, FieldScore, models_on, own_scores, papers, row_of, this_paper
-from bench.stats.estimate import Estimate, published_mean
+from bench.stats.estimate import LEVEL, Estimate, published_mean
 from bench.stats.verdict import Decision, decide_all_positive
 
 HALF_DIGIT = 0.005
@@ -37,10 +37,10 @@ def precedes(earlier: FieldPaper, later: FieldPaper) -> bool:
     return len(numbers) == len(months) and numbers[0] < numbers[1]
 
 
-def judge_best(dataset: str, metric: str) -> Precedence | None:
+def judge_best(dataset: str, metric: str, level: float = LEVEL) -> Precedence | None:
     """Judge the paper's score as the best published on a dataset when the paper appeared.
 
-    A score without a deviation is held against with none of its own.
+    A score without a deviation is held against with none of its own. ``level`` is that of the intervals.
 
     Returns
     -------
@@ -51,7 +51,8 @@ def judge_best(dataset: str, metric: str) -> Precedence | None:
     if own is None or not earlier:
         return None
     ours = _estimate(own)
-    return Precedence(own, earlier, decide_all_positive([ours.minus(_estimate(score)) for score in earlier]))
+    leads = [ours.minus(_estimate(score)) for score in earlier]
+    return Precedence(own, earlier, decide_all_positive(leads, level))
 
 
 def _earlier(dataset: str, metric: str) -> tuple[FieldScore, ...]:

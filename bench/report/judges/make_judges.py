@@ -11,6 +11,7 @@ from bench.paper.scale import Ruling, Verdict
 from bench.report.analysis_records import read_shown
 from bench.report.judges.ablation_claims import AblationJudge
 from bench.report.judges.data_claims import DataJudge
+from bench.report.judges.field_claims import judge_field
 from bench.report.judges.score_claims import CellJudge
 from bench.report.judges.setup_claims import SetupJudge
 from bench.studies.suite import Suite
@@ -26,7 +27,7 @@ def make_judges(out: Path, suites: Sequence[Suite]) -> dict[str, RecordJudge]:
     an analysis that cannot be read are named in the evidence of every claim that needs them.
     """
     suite = next((suite for suite in suites if suite.recipe == PAPER_RECIPE), None)
-    judges: dict[str, RecordJudge] = {}
+    judges: dict[str, RecordJudge] = {"field": judge_field}
     if suites:
         judges |= dict.fromkeys(_OF_DATA, DataJudge(suites))
     if suite is not None:
