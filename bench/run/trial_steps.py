@@ -46,25 +46,27 @@ class TrialSteps:
     def grow(self, budget_s: float) -> tuple[float, ...]:
         """Return the seconds a window, measured several times, of the largest steps that were possible.
 
-        A larger step is tried if two of them would end within the budget and fit into memory, judged by the step
-        before: time and memory grow at most in proportion to the windows.
+        A larger step is tried if it would end within the budget and fit into memory, judged by the step before: time
+        and memory grow at most in proportion to the windows. The first step of a size is timed only where the budget
+        leaves no second one.
         """
         deadline = time.perf_counter() + budget_s
         n_windows = self.smallest
         step_s = self.epoch_s(n_windows)
         while n_windows < self.largest:
             following = min(n_windows * GROWTH, self.largest)
-            needed_s = 2 * step_s * following / n_windows
+            needed_s = step_s * following / n_windows
             if time.perf_counter() + needed_s > deadline or not self._fits(following):
                 break
             n_windows, step_s = following, self.epoch_s(following)
         n_steps = max(1, min(int(SHORTEST_EPOCH_S / step_s), len(self.train) // n_windows))
-        taken = [self.epoch_s(n_windows, n_steps)]
+        taken, expected_s = list[float](), n_steps * step_s
         while len(taken) < FEWEST_TIMED or sum(taken) < ENOUGH_S:
-            if time.perf_counter() + taken[-1] > deadline:
+            if time.perf_counter() + expected_s > deadline:
                 break
-            taken.append(self.epoch_s(n_windows, n_steps))
-        return tuple(epoch_s / (n_steps * n_windows) for epoch_s in taken)
+            expected_s = self.epoch_s(n_windows, n_steps)
+            taken.append(expected_s / n_steps)
+        return tuple(seconds / n_windows for seconds in taken or [step_s])
 
     def epoch_s(self, n_windows: int, n_steps: int = 1) -> float:
         """Return the seconds of an epoch of so many steps of so many windows."""
