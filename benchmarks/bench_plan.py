@@ -88,7 +88,7 @@ def predict(request: Request, out: Path, resources: Resources) -> Forecast:
     fork_server()
     cells = plan(request, prepare(request, resources.jobs), out)
     return forecast(
-        cells, demo_root(), out, resources, budget_s=10.0, say=lambda line: print(line, flush=True)
+        cells, demo_root(), out, resources, budget_s=20.0, say=lambda line: print(line, flush=True)
     )
 
 

@@ -37,10 +37,10 @@ if TYPE_CHECKING:
 @click.option(
     "--budget",
     type=FiniteRange(min=0, min_open=True),
-    default=10.0,
+    default=20.0,
     show_default=True,
     metavar="SECONDS",
-    help="For the training steps of one trial.",
+    help="At most, for the training steps of one trial.",
 )
 def command(data: Path | None, out: Path | None, budget: float, **options: Any) -> None:
     """Predict time and memory of the cells that are not done: from records, else from a short trial of each kind.

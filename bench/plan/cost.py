@@ -5,9 +5,10 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush, nlargest
-from statistics import mean
+from statistics import mean, median
 
 from bench.plan.grid import PlannedCell
+from bench.plan.stopping import Stopping, may_stop_early
 from bench.results.record import Record
 
 # Relative error of a prediction beyond the variation of its measurements.
@@ -18,8 +19,9 @@ DOUBT_OF_RECORDS, DOUBT_OF_TRIALS, DOUBT_OF_SCALING = 0.1, 0.25, 0.25
 class Trial:
     """Parts of a cell's cost, measured by a short trial on this device; times in seconds.
 
-    ``train_window_s`` and ``eval_window_s`` are of one window, each measured several times; ``n_windows`` is how many
-    windows a trial step had, which may be fewer than the recipe's batch.
+    ``train_window_s`` and ``eval_window_s`` are of one window, each measured several times. ``memory_before_bytes`` is
+    the peak before the first step, ``memory_bytes`` that of the whole trial. ``memory_by_step`` has, for each size of a
+    forward pass in training, its windows and the peak after such steps; the last may be smaller than the recipe's.
     """
 
     start_s: float
@@ -30,9 +32,27 @@ class Trial:
     eval_window_s: tuple[float, ...]
     score_s: float
     checkpoint_s: float
-    n_windows: int
     memory_before_bytes: int
+    memory_by_step: tuple[tuple[int, int], ...]
     memory_bytes: int
+
+    @property
+    def n_windows(self) -> int:
+        """Windows of the largest forward pass that was tried."""
+        return self.memory_by_step[-1][0]
+
+    def memory_of(self, n_windows: int) -> int:
+        """Return the peak of a cell that trains so many windows in one forward pass, in bytes.
+
+        Beyond the largest step that was tried the peak grows as between the smallest and that one: only windows are
+        multiplied, not weights, libraries and data.
+        """
+        few, below = self.memory_by_step[0]
+        many, above = self.memory_by_step[-1]
+        if few == many:
+            few, below = 0, self.memory_before_bytes
+        a_window = max(0, above - below) / (many - few)
+        return max(self.memory_bytes, int(above + a_window * (n_windows - many)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,26 +127,41 @@ def _cost_of(records: Sequence[Record]) -> Cost:
     )
 
 
-def cost_from_trial(planned: PlannedCell, trial: Trial) -> Cost:
-    """Return the cost of a cell with prepared data, from a trial of a cell that differs by its seed only."""
+def cost_from_trial(planned: PlannedCell, trial: Trial, stopping: Stopping | None = None) -> Cost:
+    """Return the cost of a cell with prepared data, from a trial of a cell that differs by its seed only.
+
+    Parameters
+    ----------
+    planned, trial
+        The cell and the trial.
+    stopping
+        When patience ends the training; None counts all its epochs.
+    """
     assert planned.cell is not None, "the cell's data is not prepared"
     training, data = planned.settings.protocol, planned.cell.data.description
     n_val, n_test = data.parts["validation"].n_windows, data.parts["test"].n_windows
-    train_s, eval_s = min(trial.train_window_s), min(trial.eval_window_s)
+    train_s, eval_s = median(trial.train_window_s), median(trial.eval_window_s)
     per_epoch = data.n_train_windows_used * train_s + n_val * eval_s + trial.checkpoint_s
     fixed = trial.start_s + trial.load_s + trial.build_s + trial.first_step_s + trial.score_s
     batch = min(training.micro_batch_size or training.batch_size, data.n_train_windows_used)
-    scale = max(1.0, batch / trial.n_windows)
-    grown = trial.memory_bytes - trial.memory_before_bytes
-    spread = max(trial.train_window_s) / train_s - 1
-    scaled = scale > 1
+    scaled = batch > trial.n_windows
+    doubt = DOUBT_OF_TRIALS + _spread(trial.train_window_s) + (DOUBT_OF_SCALING if scaled else 0.0)
+    source = f"a trial with {trial.n_windows} of {batch} windows" if scaled else "a trial"
+    epochs = training.epochs if stopping is None else stopping.epochs
     return Cost(
-        seconds=fixed + training.epochs * per_epoch + (n_val + n_test) * eval_s,
-        memory_bytes=int(trial.memory_before_bytes + grown * scale),
-        doubt=DOUBT_OF_TRIALS + spread / 2 + (DOUBT_OF_SCALING if scaled else 0.0),
-        source=f"a trial with {trial.n_windows} of {batch} windows" if scaled else "a trial",
-        at_most=training.patience is not None and training.patience < training.epochs,
+        seconds=fixed + epochs * per_epoch + (n_val + n_test) * eval_s,
+        memory_bytes=trial.memory_of(batch),
+        doubt=doubt + (0.0 if stopping is None else stopping.doubt),
+        source=source if stopping is None else f"{source}, {stopping.source}",
+        at_most=stopping is None and may_stop_early(planned),
     )
+
+
+def _spread(measured: Sequence[float]) -> float:
+    """Return half the distance between the quartiles, relative to the median."""
+    ordered = sorted(measured)
+    cut = len(ordered) // 4
+    return (ordered[-1 - cut] - ordered[cut]) / 2 / median(ordered)
 
 
 def describe_cost(cost: Cost) -> str:

@@ -4,18 +4,21 @@ import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 
+from bench.machine import available_bytes
 from bench.measure.environment import describe, resolve_device
 from bench.measure.exclusive import training
 from bench.plan.cost import Cost, Place, Trial, cost_from_trial, costs_from_records, same_but_seed
 from bench.plan.grid import PlannedCell, to_train
+from bench.plan.stopping import stopping_from_records
 from bench.processes import Child, stop, wait_for_news
 from bench.results.store import TUNING, read_all
 from bench.run.job import Job, make_jobs
 from bench.run.resources import Resources, least_used, visible_gpus
+from bench.run.worker import SHARE_OF_MEMORY
 
 Say = Callable[[str], None]
 
@@ -78,7 +81,8 @@ def forecast(
     for position, found in run_trials([job for _, job in unknown], resources.jobs, budget_s):
         name, job = unknown[position]
         if isinstance(found, Trial):
-            trials[name], costs[name] = found, cost_from_trial(first[name], found)
+            trials[name] = found
+            costs[name] = cost_from_trial(first[name], found, stopping_from_records(first[name], records))
             say(f"tried {job.cell.settings.model} on {job.cell.settings.dataset}")
         else:
             troubles[name] = found
@@ -90,6 +94,8 @@ def run_trials(jobs: Sequence[Job], n_workers: int, budget_s: float) -> Iterator
     """Try jobs in fresh processes, several at once; yield each job's position and its trial, or why there is none."""
     if not jobs:
         return
+    # As in a run, so that a trial meets the limit that its cell would.
+    share = int(SHARE_OF_MEMORY * available_bytes() / n_workers)
     # The first process waits for the fork server's imports, which would distort a measurement.
     warm = Child(_nothing)
     wait_for_news([warm])
@@ -103,6 +109,7 @@ def run_trials(jobs: Sequence[Job], n_workers: int, budget_s: float) -> Iterator
                 while waiting and len(running) < n_workers:
                     position, job = waiting.popleft()
                     job = job.on_gpu(least_used(gpus, [gpu for _, gpu in running.values()]))
+                    job = job if job.memory_bytes is not None else replace(job, memory_bytes=share)
                     running[position] = Child(_main, job, time.time(), budget_s), job.gpu
                 wait_for_news([child for child, _ in running.values()])
                 for position, (child, _) in list(running.items()):

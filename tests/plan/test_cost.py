@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from bench.plan.cost import (
+    DOUBT_OF_TRIALS,
     Cost,
     Place,
     Trial,
@@ -29,13 +30,13 @@ TRIAL = Trial(
     load_s=1.0,
     build_s=0.5,
     first_step_s=0.5,
-    train_window_s=(0.012, 0.01),
+    train_window_s=(0.012, 0.01, 0.008),
     eval_window_s=(0.001, 0.001),
     score_s=0.5,
     checkpoint_s=0.25,
-    n_windows=2,
     memory_before_bytes=100,
-    memory_bytes=180,
+    memory_by_step=((1, 150), (2, 180)),
+    memory_bytes=190,
 )
 
 
@@ -66,14 +67,30 @@ def test_a_trial_is_multiplied_by_epochs_and_windows() -> None:
     cost = cost_from_trial(planned(epochs=10), TRIAL)
     # Start, load, build, first step, score; ten epochs of two windows each part; validation and test at the end.
     assert cost.seconds == pytest.approx(3.0 + 10 * (2 * 0.01 + 2 * 0.001 + 0.25) + 4 * 0.001)
-    assert (cost.memory_bytes, cost.source, cost.at_most) == (180, "a trial", False)
+    assert (cost.memory_bytes, cost.source, cost.at_most) == (190, "a trial", False)
 
 
-def test_a_trial_with_fewer_windows_is_scaled_and_less_sure() -> None:
-    whole, part = (cost_from_trial(planned(), replace(TRIAL, n_windows=n)) for n in (2, 1))
-    assert part.memory_bytes == 100 + 2 * 80
-    assert part.doubt > whole.doubt
-    assert part.source == "a trial with 1 of 2 windows"
+def test_a_trial_with_fewer_windows_is_less_sure() -> None:
+    whole, part = (cost_from_trial(planned(batch_size=n), TRIAL) for n in (2, 1))
+    assert whole.doubt == part.doubt
+    fewer = cost_from_trial(planned(), replace(TRIAL, memory_by_step=((1, 150),)))
+    assert fewer.doubt > whole.doubt
+    assert fewer.source == "a trial with 1 of 2 windows"
+
+
+def test_memory_grows_with_windows_and_not_with_what_every_step_holds() -> None:
+    # 120 bytes before windows, 30 a window; evaluation took 190.
+    assert [TRIAL.memory_of(n_windows) for n_windows in (1, 2, 10)] == [190, 190, 420]
+
+
+def test_memory_of_a_single_step_grows_as_if_all_of_it_were_windows() -> None:
+    assert replace(TRIAL, memory_by_step=((1, 150),)).memory_of(4) == 150 + 3 * 50
+
+
+def test_a_slow_minute_does_not_move_a_forecast() -> None:
+    disturbed = replace(TRIAL, train_window_s=(0.5, 0.01, 0.01, 0.01, 0.01, 0.008, 0.01, 0.012))
+    assert cost_from_trial(planned(), disturbed).seconds == cost_from_trial(planned(), TRIAL).seconds
+    assert cost_from_trial(planned(), disturbed).doubt == DOUBT_OF_TRIALS
 
 
 def test_training_that_may_stop_early_takes_at_most_so_long() -> None:
