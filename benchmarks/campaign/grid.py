@@ -178,7 +178,7 @@ class _Said(threading.Thread):
     def run(self) -> None:
         assert self._process.stderr is not None
         with self._process.stderr as source:
-            while part := source.read1():
+            while part := os.read(source.fileno(), 1 << 16):
                 self._parts += part
 
     def text(self) -> str:
