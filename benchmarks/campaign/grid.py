@@ -147,7 +147,8 @@ class Round:
         process = self.start()
         while time.monotonic() < deadline and self._n_started < MOST_STARTS:
             try:
-                process.wait(self.draw.uniform(0.2, 2 * every_s))
+                # Ever longer: on a slow machine no worker would live until its first checkpoint.
+                process.wait(self.draw.uniform(0.2, 2 * every_s * (1 + self.faults.total() / 20)))
             except subprocess.TimeoutExpired:
                 self.look()
                 done = strike(process)
