@@ -1,6 +1,7 @@
 """What a process has started, also what has left its group and session, and the end of it."""
 
 import ctypes
+import os
 import sys
 from collections.abc import Iterable
 from contextlib import suppress
@@ -41,6 +42,17 @@ def end_descendants(pid: int) -> None:
         if not found:
             return
         kill(found)
+
+
+def end_strays(pid: int) -> None:
+    """Kill what a process has adopted and is in another session than its own, with all below it."""
+    import psutil
+
+    for process in descendants(pid):
+        with suppress(psutil.NoSuchProcess, ProcessLookupError):
+            if process.ppid() == pid and os.getsid(process.pid) != os.getsid(pid):
+                end_descendants(process.pid)
+                kill([process])
 
 
 def kill(processes: "Iterable[psutil.Process]") -> None:

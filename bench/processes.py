@@ -19,7 +19,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
-from bench.descendants import adopt_orphans, descendants, end_descendants, kill
+from bench.descendants import adopt_orphans, descendants, end_descendants, end_strays, kill
 from bench.errors import BenchError
 from bench.main_guard import require_main_guard
 
@@ -76,7 +76,7 @@ def fork_server(preload: Sequence[str] = COMPUTING) -> ForkServerContext:
     require_main_guard()
     _choose_folder_of_sockets()
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(list(preload))
+    context.set_forkserver_preload(["bench.adopting", *preload])
     with _environment_of_server():
         forkserver.ensure_running()
     return context
@@ -194,6 +194,9 @@ class Child:
         self.signal_group(signal.SIGKILL)
         self.process.kill()  # where it has not made its group yet
         self.process.join()
+        # What has left the group of a child that was killed: the fork server has adopted it by now.
+        if (server := getattr(forkserver._forkserver, "_forkserver_pid", None)) is not None:
+            end_strays(server)
         self.connection.close()
         _CHILDREN.discard(self)
 

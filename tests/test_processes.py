@@ -180,6 +180,21 @@ def _crash(connection: Connection) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+def _crash_at_once(connection: Connection) -> None:
+    connection.send(subprocess.Popen(["sleep", "600"], start_new_session=True).pid)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has adoption")
+def test_what_a_child_started_before_it_crashed_at_once_ends_with_it() -> None:
+    child = Child(_crash_at_once)
+    child.process.join(LONGEST_S)
+    (left,) = child.received()
+    assert is_running(left)
+    child.end()
+    wait_for(lambda: not is_running(left), "a process that nobody has counted")
+
+
 def test_what_was_counted_ends_with_a_child_that_crashed() -> None:
     child = Child(_crash)
     wait_for_news([child])
