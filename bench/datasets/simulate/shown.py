@@ -4,11 +4,14 @@ A class reaches the signal by nothing but what is shown. So a classifier of sing
 oracle that sees what each window shows and answers that, and the oracle's scores follow from the shares alone.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+AttainableMetric = Literal["accuracy", "f1"]
+_METRICS: tuple[AttainableMetric, ...] = ("accuracy", "f1")
 # Share of stretches that show another class than their label says.
 DOUBT = 0.08
 
@@ -52,4 +55,13 @@ def attainable(shares: Sequence[float]) -> dict[str, float]:
     return {
         "attainable_accuracy": round(1.0 - DOUBT, 4),
         "attainable_f1": round(float(np.mean(2.0 * found / (p + said))), 4),
+    }
+
+
+def attainable_in(marker: Mapping[str, str | int | float]) -> dict[AttainableMetric, float]:
+    """Return the attainable scores by metric that a simulator noted in its marker; empty if it noted none."""
+    return {
+        metric: float(marker[f"attainable_{metric}"])
+        for metric in _METRICS
+        if f"attainable_{metric}" in marker
     }
