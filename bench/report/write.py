@@ -30,11 +30,11 @@ _MOST_DRAWING = 8
 class Report:
     """What was rendered.
 
-    `tables` are those shown on a terminal; `files` are all files written, `page` included; `damaged` says
-    what could not be read.
+    `brief` are the tables for a terminal, headlines last; `files` are all files written, `page` included; `damaged`
+    says what could not be read.
     """
 
-    tables: tuple[Table, ...]
+    brief: tuple[Table, ...]
     files: tuple[Path, ...]
     damaged: tuple[BenchError, ...]
     page: Path
@@ -64,9 +64,8 @@ def render(out: Path, report: Path) -> Report:
         write_text(report / "REPRODUCIBILITY.md", to_markdown(contents)),
         write_text(report / "index.html", page(out, contents, report / "figures")),
     ]
-    shown = {table.name: table for section in contents.sections for table in section.tables}
     return Report(
-        tables=tuple(shown[name] for name in contents.main if name in shown),
+        brief=contents.brief,
         files=(*files, replace_listed(report, files)),
         damaged=contents.damaged,
         page=report / "index.html",

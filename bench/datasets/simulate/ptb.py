@@ -26,9 +26,9 @@ _LEAST_PER_CLASS = 5
 _LEAST_SUBJECTS = 10
 _MOST_SUBJECTS = 999
 _LEAST_SECONDS, _MOST_SECONDS = 5.0, 3600.0
-# The protocol leaves out records with more than 1.2 s from beat to beat; of beats this far apart a window, which is
-# as long, holds no neighbour's waves.
-_SHORTEST_BEAT_S, _LONGEST_BEAT_S = 0.8, 1.1
+# All hearts are paced at one rate, so that windows are padded alike. The protocol leaves out records with more than
+# 1.2 s from beat to beat; of beats this far apart a window, which is as long, holds no neighbour's waves.
+_BEAT_DISTANCE_S = 0.8
 _GAIN_PER_MV = 2000
 _N_DAT_LEADS = 12
 
@@ -73,8 +73,7 @@ def simulate(folder: Path, *, n_subjects: int, seconds: float, seed: int) -> Non
     for patient, label in enumerate(labels, start=1):
         generator = subject_generator(seed, patient)
         heart = draw_heart(generator)
-        distance_s = min(max(heart.beat_distance_s, _SHORTEST_BEAT_S), _LONGEST_BEAT_S)
-        heart = replace(heart, beat_distance_s=distance_s)
+        heart = replace(heart, beat_distance_s=_BEAT_DISTANCE_S)
         comments = _comments(_REASONS[label], generator)
         for _ in range(generator.integers(1, 3)):
             names.append(f"patient{patient:03d}/s{len(names) + 1:04d}_re")

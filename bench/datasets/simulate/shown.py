@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 AttainableMetric = Literal["accuracy", "f1"]
 _METRICS: tuple[AttainableMetric, ...] = ("accuracy", "f1")
 # Share of stretches that show another class than their label says.
-DOUBT = 0.08
+DOUBT = 0.05
 
 
 def draw_shown(
