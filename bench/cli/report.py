@@ -21,14 +21,14 @@ def command(out: Path | None, report: Path | None) -> None:
 
 
 def render_and_print(out: Path, report: Path) -> None:
-    """Render a report; print its main tables, what was left out, and where the rest is."""
-    from bench.render.formats import to_console
+    """Render a report; print what was left out, the scores in brief, the headline, and where the page is."""
+    from bench.render.formats import to_terminal
     from bench.report import render
 
     rendered = render(out, report)
-    for table in rendered.tables:
-        click.echo(to_console(table))
     for error in rendered.damaged:
         click.echo(f"left out: {error}", err=True)
+    for table in rendered.brief:
+        click.echo(to_terminal(table))
     click.echo(f"{len(rendered.files)} files in {report}: tables/, figures/, cells.csv, REPRODUCIBILITY.md")
     click.echo(f"page: {rendered.page}")

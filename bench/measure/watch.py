@@ -5,6 +5,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+from bench.results.efficiency_record import OTHERS_WERE_BUSY
+
 BUSY_CORES = 0.5
 CLOCK_CHANGE = 0.05
 WINDOW_S = 5.0
@@ -59,7 +61,7 @@ class Watch:
         if self.other_cores and max(self.other_cores) > BUSY_CORES:
             mean = sum(self.other_cores) / len(self.other_cores)
             found.append(
-                f"other programs kept up to {max(self.other_cores):.1f} cores busy during the measurement, "
+                f"{OTHERS_WERE_BUSY} {max(self.other_cores):.1f} cores busy during the measurement, "
                 f"{mean:.1f} on average"
             )
         if self.device == "cuda" and not self.clocks_mhz:

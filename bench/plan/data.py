@@ -6,6 +6,7 @@ from pathlib import Path
 from bench import datasets
 from bench.datasets.cache.manifest import Manifest, SubjectSummary
 from bench.datasets.simulate.cohort import demo_root
+from bench.datasets.simulate.shown import attainable_in
 from bench.errors import DataError
 from bench.plan.cell import CellData
 from bench.results.record import DataDescription, PartName, SplitCounts
@@ -49,6 +50,7 @@ def cell_data(settings: CellSettings, manifest: Manifest) -> CellData:
         n_skipped_records=manifest.provenance.n_skipped,
         share=manifest.provenance.share,
         remark=manifest.provenance.remark,
+        attainable=attainable_in(manifest.provenance.simulator),
     )
     return CellData(split=split, description=description)
 

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import textwrap
 from collections.abc import Callable
 
 from tabulate import tabulate
@@ -60,6 +61,13 @@ def to_console(table: Table) -> str:
     headings = _headings(table, table.corner.lower())
     text = tabulate(rows, headings, tablefmt="simple", disable_numparse=True)
     return f"{table.title}\n{text}\n{table.caption}\n{_footnotes(table)}"
+
+
+def to_terminal(table: Table, width: int = 80) -> str:
+    """Return a plain table without footnotes, its caption wrapped to a width, and an empty line."""
+    rows = _grid(table, lambda cell: number(cell, table.digits), "{}", str)
+    text = tabulate(rows, _headings(table, table.corner.lower()), tablefmt="simple", disable_numparse=True)
+    return "\n".join([*textwrap.wrap(table.title, width), text, *textwrap.wrap(table.caption, width), ""])
 
 
 def _headings(table: Table, corner: str) -> list[str]:

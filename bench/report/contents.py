@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.errors import BenchError, RecordError
+from bench.render.table import Table
 from bench.report.section import Section
 from bench.report.sections.ablation import ablation_section
 from bench.report.sections.analyses import analysis_sections
@@ -14,6 +15,7 @@ from bench.report.sections.field import field_section
 from bench.report.sections.other import other_section
 from bench.report.sections.paper import claims_section, reproduction_section, setup_section
 from bench.report.sections.results import results_section
+from bench.report.tables.brief import brief_headline, brief_scores
 from bench.results.record import Environment, Record
 from bench.results.store import read_all
 from bench.studies.aggregate import compare
@@ -25,7 +27,7 @@ from bench.studies.suite import Suite, make_suites
 class Contents:
     """Everything that a report shows.
 
-    `main` names the tables also shown on a terminal; `measured` has the environments of cost measurements.
+    `brief` holds the tables for a terminal, headlines last; `measured` has the environments of cost measurements.
     """
 
     out: Path
@@ -33,7 +35,7 @@ class Contents:
     records: tuple[Record, ...]
     suites: tuple[Suite, ...]
     sections: tuple[Section, ...]
-    main: tuple[str, ...]
+    brief: tuple[Table, ...]
     damaged: tuple[BenchError, ...]
     measured: tuple[Environment, ...]
 
@@ -65,7 +67,8 @@ def read_contents(out: Path, tell: Callable[[Section], None] = lambda _: None) -
     suites = make_suites(comparisons)
     damaged: list[BenchError] = list(unreadable)
     sections: list[Section] = []
-    main: list[str] = []
+    brief: list[Table] = []
+    headlines: list[Table] = []
 
     def add(*built: Section) -> None:
         for section in built:
@@ -90,7 +93,8 @@ def read_contents(out: Path, tell: Callable[[Section], None] = lambda _: None) -
         sections.extend(of_datasets)
         add(ablation_section(out, suite, suffix, recipe))
         add(reproduction_section(suite, suffix, recipe), setup_section(suite, suffix, recipe))
-        main.extend([f"headline{suffix}", *(f"main-{study.dataset}{suffix}" for study in suite.studies)])
+        brief.append(brief_scores(suite, f"brief{suffix}"))
+        headlines.append(brief_headline(suite, tested, f"brief-headline{suffix}"))
     add(other_section(out, comparisons, suites))
     analysed = analysis_sections(out, records)
     add(*analysed.sections)
@@ -98,6 +102,8 @@ def read_contents(out: Path, tell: Callable[[Section], None] = lambda _: None) -
     add(field_section(suites))
     add(claims_section(out, suites))
     shown = tuple(section for section in sections if section.intro)
+    # The suite that ranks models is built first, and what a terminal shows last is read first.
+    in_brief = (*brief[::-1], *headlines[::-1])
     return Contents(
-        out, tuple(records), tuple(suites), shown, tuple(main), tuple(damaged), analysed.environments
+        out, tuple(records), tuple(suites), shown, in_brief, tuple(damaged), analysed.environments
     )

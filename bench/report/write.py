@@ -29,11 +29,11 @@ _MOST_DRAWING = 8
 class Report:
     """What was rendered.
 
-    `tables` are those shown on a terminal; `files` are all files written, `page` included; `damaged` says
-    what could not be read.
+    `brief` are the tables for a terminal, headlines last; `files` are all files written, `page` included; `damaged`
+    says what could not be read.
     """
 
-    tables: tuple[Table, ...]
+    brief: tuple[Table, ...]
     files: tuple[Path, ...]
     damaged: tuple[BenchError, ...]
     page: Path
@@ -60,9 +60,8 @@ def render(out: Path, report: Path) -> Report:
         remove_abandoned(folder)
     contents, files = _fill(out, report)
     files += write_whole_files(out, contents, report)
-    shown = {table.name: table for section in contents.sections for table in section.tables}
     return Report(
-        tables=tuple(shown[name] for name in contents.main if name in shown),
+        brief=contents.brief,
         files=(*files, replace_listed(report, files)),
         damaged=contents.damaged,
         page=report / PAGE,

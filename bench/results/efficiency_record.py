@@ -14,6 +14,9 @@ from bench.results.record import Environment, Parameters, Sha256
 Width = Literal["script", "wide"]
 Mode = Literal["inference", "training"]
 
+OTHERS_WERE_BUSY = "other programs kept up to"
+"""How the warning begins that other programs took more of the machine than timings bear."""
+
 
 class TaskShape(FrozenModel):
     """The windows: those of a dataset, filled with random numbers."""
@@ -43,7 +46,7 @@ class TimedWorkload(FrozenModel):
     ``batch`` is the batch that was run: ``batch_asked``, or less if that did not fit; None if nothing could be
     run. ``rounds`` are the seconds of all runs, round by round; round i of all models of one session was taken in the
     same turn. ``memory_bytes`` is the peak of ``batch`` in a fresh process beyond what it held without the model.
-    ``message`` names the model and explains missing rounds.
+    ``message`` explains missing rounds, by the model's name where it is to blame.
     """
 
     mode: Mode
@@ -93,6 +96,24 @@ class EfficiencyRecord(FrozenModel):
     def analysed(self) -> tuple[()]:
         """No trained cells."""
         return ()
+
+    @property
+    def is_disturbed(self) -> bool:
+        """Whether other programs took so much of the machine that the timings say little of the model."""
+        return any(text.startswith(OTHERS_WERE_BUSY) for text in self.warnings)
+
+    def without_disturbed_timings(self) -> "EfficiencyRecord":
+        """Return the record, its timings left out with a message where they were disturbed; memory and sizes stay."""
+        if not self.is_disturbed:
+            return self
+        message = (
+            "not shown: other programs took more than half a core meanwhile; time it again on an idle machine"
+        )
+        conditions = tuple(
+            workload.model_copy(update={"rounds": (), "message": message}) if workload.rounds else workload
+            for workload in self.conditions
+        )
+        return self.model_copy(update={"conditions": conditions})
 
     def condition(self, mode: Mode, batch_asked: int) -> TimedWorkload | None:
         """Return a workload, or None if it was not asked for."""

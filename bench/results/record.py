@@ -147,7 +147,8 @@ class SplitCounts(FrozenModel):
 class DataDescription(FrozenModel):
     """The data that the cell was trained and tested on.
 
-    ``share`` is the part of the published windows that are there, as far as it is known.
+    ``share`` is the part of the published windows that are there, as far as it is known. ``attainable`` holds by
+    metric, from 0 to 1, what no classifier of single windows is expected to exceed; known of simulated data alone.
     """
 
     title: Line
@@ -164,6 +165,7 @@ class DataDescription(FrozenModel):
     n_skipped_records: Count = 0
     share: Annotated[float, Field(gt=0, le=1)] | None = None
     remark: Line = ""
+    attainable: dict[Literal["accuracy", "f1"], Annotated[float, Field(ge=0, le=1)]] = Field(default={})
 
     @model_validator(mode="after")
     def _parts_fit(self) -> "DataDescription":

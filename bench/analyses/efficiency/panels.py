@@ -1,7 +1,7 @@
 """Efficiency records sorted into panels: one dataset's shape, one width, one device with its versions.
 
 Panels of one device are blocks of one table, never rows of one block. Ratios are taken within a session, where models
-took turns.
+took turns. Timings that other programs disturbed take no part; an earlier session's stand in where there are some.
 """
 
 from collections import defaultdict
@@ -187,10 +187,10 @@ class Panel:
 
 
 def panels(records: Iterable[EfficiencyRecord]) -> list[Panel]:
-    """Sort records into panels, and the panels by dataset, size, device, threads and torch."""
+    """Sort records into panels, without disturbed timings, and those by dataset, size, device, threads and torch."""
     found: dict[PanelKey, dict[str, list[EfficiencyRecord]]] = defaultdict(lambda: defaultdict(list))
     for record in sorted(records, key=lambda record: record.session, reverse=True):
-        found[PanelKey.of(record)][record.model].append(record)
+        found[PanelKey.of(record)][record.model].append(record.without_disturbed_timings())
     keys = sorted(found, key=_order)
     return [_panel(key, found[key], number) for number, key in enumerate(keys, start=1)]
 

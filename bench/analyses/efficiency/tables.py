@@ -121,7 +121,7 @@ def spread_table(found: Sequence[Panel]) -> Table:
             tuple(
                 Row(
                     name,
-                    tuple(_spread_cell(panel.condition(name, *workload), notes) for workload in workloads),
+                    tuple(_spread_cell(panel.asked(name, *workload), notes) for workload in workloads),
                 )
                 for name in panel.records
             ),
@@ -141,8 +141,8 @@ def spread_table(found: Sequence[Panel]) -> Table:
 
 
 def _spread_cell(condition: TimedWorkload | None, notes: Footnotes) -> Cell:
-    if condition is None:
-        return Cell()
+    if condition is None or not condition.rounds:
+        return Cell(note=_trouble(condition, notes))
     seconds = summarise(condition.rounds)
     if seconds.n_runs == 1:
         return Cell(note=notes.number("a single run has no quartiles"))
@@ -180,7 +180,7 @@ def _ratio_cell(panel: Panel, name: str, notes: Footnotes) -> Cell:
         return Cell()
     ratio = panel.ratio(name)
     if ratio is None:
-        return Cell(note=notes.number("no pair of timings from one session"))
+        return Cell(note=notes.number(_why_no_ratio(panel, name)))
     smaller = (
         _smaller_batch(model, condition)
         for model in dict.fromkeys((name, OURS))
@@ -188,6 +188,17 @@ def _ratio_cell(panel: Panel, name: str, notes: Footnotes) -> Cell:
     )
     no_interval = "fewer than six common rounds: no interval" if ratio.low is None else None
     return _cell(ratio.median, ratio.low, ratio.high, note=_noted(notes, *smaller, no_interval))
+
+
+def _why_no_ratio(panel: Panel, name: str) -> str:
+    """Return why a model has no ratio: what its timings or MedMamba's lack, else that they are of two sessions."""
+    batch = panel.throughput_batch
+    workloads = (
+        None if batch is None or model not in panel.records else panel.asked(model, "inference", batch)
+        for model in (name, OURS)
+    )
+    messages = (workload.message for workload in workloads if workload is not None and not workload.rounds)
+    return next(filter(None, messages), "no pair of timings from one session")
 
 
 def _published_cells(name: str) -> tuple[Cell, Cell]:

@@ -13,18 +13,18 @@ from bench.datasets.simulate.eeg import (
     ELECTRODES,
     FRONTOTEMPORAL,
     HEALTHY,
-    Condition,
     draw_person,
     resting_eeg,
 )
 from bench.datasets.simulate.marker import write_marker
 from bench.datasets.simulate.mat_file import write_mat
+from bench.datasets.simulate.shown import attainable, draw_shown
 from bench.datasets.simulate.subjects import class_counts, subject_generator
 from bench.errors import UsageError
 from bench.files import atomic_file
 
-REVISION = 1
-DEMO = {"n_subjects": 18, "seconds": 20.0}
+REVISION = 2
+DEMO = {"n_subjects": 30, "seconds": 12.0}
 
 # In the order of the publisher's table, with its number of subjects of each group.
 _GROUPS = (("A", 36, ALZHEIMER), ("C", 29, HEALTHY), ("F", 23, FRONTOTEMPORAL))
@@ -53,13 +53,19 @@ def simulate(folder: Path, *, n_subjects: int, seconds: float, seed: int) -> Non
     if seconds < 2:
         raise UsageError(f"recordings of {seconds:g} s are too short; simulate at least 2 s")
     write_marker(
-        folder, simulator="adftd", revision=REVISION, seed=seed, n_subjects=n_subjects, seconds=seconds
+        folder,
+        simulator="adftd",
+        revision=REVISION,
+        seed=seed,
+        n_subjects=n_subjects,
+        seconds=seconds,
+        **attainable(counts),
     )
-    groups = [group for group, n in zip(_GROUPS, counts, strict=True) for _ in range(n)]
+    groups = np.repeat(np.arange(len(_GROUPS)), counts)
     rows = ["participant_id\tGender\tAge\tGroup\tMMSE"]
-    for number, (letter, _, condition) in enumerate(groups, start=1):
-        generator = subject_generator(seed, number)
-        _write_recording(folder, f"sub-{number:03d}", generator, condition, seconds)
+    for number, group in enumerate(groups, start=1):
+        generator, letter = subject_generator(seed, number), _GROUPS[group][0]
+        _write_recording(folder, f"sub-{number:03d}", generator, group, seconds)
         score = 30 if letter == "C" else generator.integers(12, 28)
         rows.append(
             f"sub-{number:03d}\t{generator.choice(['F', 'M'])}\t{generator.integers(50, 80)}\t{letter}\t{score}"
@@ -74,11 +80,13 @@ def simulate(folder: Path, *, n_subjects: int, seconds: float, seed: int) -> Non
 
 
 def _write_recording(
-    folder: Path, subject: str, generator: np.random.Generator, condition: Condition, seconds: float
+    folder: Path, subject: str, generator: np.random.Generator, group: int, seconds: float
 ) -> None:
+    # Windows are a second long and end at the middle of the recording, so whole seconds are shown from there.
+    shown = draw_shown(generator, np.full(max(1, int(seconds)), group), len(_GROUPS))
     signal = resting_eeg(
         generator,
-        condition,
+        [_GROUPS[i][2] for i in shown],
         draw_person(generator, FACTS.n_channels),
         channel_names=FACTS.channel_names,
         n_times=int(seconds * SOURCE_RATE_HZ),

@@ -3,22 +3,25 @@
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bench.datasets.apava import ALZHEIMER, EPOCH_TIMES, FACTS, LABELS
 from bench.datasets.simulate.eeg import ALZHEIMER as ALZHEIMER_EEG
-from bench.datasets.simulate.eeg import ELECTRODES, HEALTHY, Condition, draw_person, resting_eeg
+from bench.datasets.simulate.eeg import ELECTRODES, HEALTHY, draw_person, resting_eeg
 from bench.datasets.simulate.marker import write_marker
 from bench.datasets.simulate.mat_file import write_mat
+from bench.datasets.simulate.shown import attainable, draw_shown
 from bench.datasets.simulate.subjects import subject_generator
 from bench.errors import UsageError
 from bench.files import atomic_file
 
-REVISION = 1
-DEMO = {"n_subjects": 23, "seconds": 10.0}
+REVISION = 2
+DEMO = {"n_subjects": 23, "seconds": 20.0}
 
 # Validation and test subjects are fixed numbers up to 20, labels are known up to 23.
 _MIN_SUBJECTS = 20
 _EPOCH_S = EPOCH_TIMES / FACTS.sampling_rate_hz
+_CONDITIONS = (HEALTHY, ALZHEIMER_EEG)
 # The publisher does not name the channels; 16 positions without the midline are the montage of the study.
 _CHANNELS = tuple(name for name in ELECTRODES if not name.endswith("z"))
 
@@ -48,23 +51,30 @@ def simulate(folder: Path, *, n_subjects: int, seconds: float, seed: int) -> Non
         )
     if seconds < _EPOCH_S:
         raise UsageError(f"recordings of {seconds:g} s hold no epoch; simulate at least {_EPOCH_S:g} s")
+    labels = np.array([[float(number in ALZHEIMER), number] for number in range(1, n_subjects + 1)])
     write_marker(
-        folder, simulator="apava", revision=REVISION, seed=seed, n_subjects=n_subjects, seconds=seconds
+        folder,
+        simulator="apava",
+        revision=REVISION,
+        seed=seed,
+        n_subjects=n_subjects,
+        seconds=seconds,
+        **attainable(np.bincount(labels[:, 0].astype(int)).tolist()),
     )
     n_epochs = int(seconds // _EPOCH_S)
-    labels = np.array([[float(number in ALZHEIMER), number] for number in range(1, n_subjects + 1)])
     with atomic_file(folder / LABELS) as temporary, temporary.open("wb") as file:
         np.save(file, labels)
     for is_alzheimer, number in labels:
         generator = subject_generator(seed, int(number))
-        condition = ALZHEIMER_EEG if is_alzheimer else HEALTHY
-        _write_subject(folder / f"preproctrials{int(number):02d}.mat", generator, condition, n_epochs)
+        shown = draw_shown(generator, np.full(n_epochs, int(is_alzheimer)), len(_CONDITIONS))
+        _write_subject(folder / f"preproctrials{int(number):02d}.mat", generator, shown)
 
 
-def _write_subject(path: Path, generator: np.random.Generator, condition: Condition, n_epochs: int) -> None:
+def _write_subject(path: Path, generator: np.random.Generator, shown: NDArray[np.int64]) -> None:
+    n_epochs = len(shown)
     signal = resting_eeg(
         generator,
-        condition,
+        [_CONDITIONS[i] for i in shown],
         draw_person(generator, FACTS.n_channels),
         channel_names=_CHANNELS,
         n_times=n_epochs * EPOCH_TIMES,

@@ -68,7 +68,8 @@ def ensure_demo(name: str) -> bool:
     module = _simulator(name)
     wanted = {"simulator": name, "revision": module.REVISION, "seed": DEMO_SEED, **module.DEMO}
     with locks.locked(root / f".{name}.lock", at_risk="two runs may simulate the same cohort at once"):
-        if folder.exists() and read_marker(folder) == wanted:
+        found = read_marker(folder) if folder.exists() else None
+        if found is not None and wanted.items() <= found.items():
             return False
         shutil.rmtree(folder, ignore_errors=True)
         simulate(name, root, n_subjects=None, seconds=None, seed=DEMO_SEED)

@@ -2,8 +2,9 @@
 
 What carries the classes follows reviews of the field (Babiloni et al., Clinical Neurophysiology 2016; Jeong,
 Clinical Neurophysiology 2004): in Alzheimer's disease the alpha peak slows and loses power to theta, and alpha is
-less posterior; in frontotemporal dementia slow activity is frontal. The sizes are ours, chosen so that the classes
-overlap. A person's own peak, amplitudes and scalp patterns differ more than the classes do.
+less posterior; in frontotemporal dementia slow activity is frontal. The sizes are ours. A person's own peak,
+amplitudes and scalp patterns differ more than these do. So that a few epochs of training find the classes, a flicker
+drives a rhythm besides, which starts at the same phase in each second; no resting EEG has that.
 """
 
 from collections.abc import Sequence
@@ -40,7 +41,8 @@ ELECTRODES = {
 class Condition:
     """The average member of a class. Amplitudes are standard deviations in microvolt over the scalp.
 
-    ``alpha_back`` and ``theta_front`` say how strongly a rhythm grows towards the back and the front.
+    ``alpha_back`` and ``theta_front`` say how strongly a rhythm grows towards the back and the front. ``driven_hz`` is
+    a whole number, and the driven rhythm is largest around ``driven_at``, to the right and to the front.
     """
 
     alpha_hz: float
@@ -49,13 +51,25 @@ class Condition:
     theta_uv: float
     theta_front: float
     delta_uv: float
+    driven_hz: int
+    driven_at: tuple[float, float]
 
 
-HEALTHY = Condition(alpha_hz=9.8, alpha_uv=9.0, alpha_back=1.1, theta_uv=5.0, theta_front=0.0, delta_uv=6.0)
-ALZHEIMER = Condition(alpha_hz=8.6, alpha_uv=7.0, alpha_back=0.5, theta_uv=7.5, theta_front=0.1, delta_uv=7.0)
+HEALTHY = Condition(
+    alpha_hz=9.8, alpha_uv=9.0, alpha_back=1.1, theta_uv=5.0, theta_front=0.0, delta_uv=6.0, driven_hz=10,
+    driven_at=(0.0, -0.6),
+)  # fmt: skip
+ALZHEIMER = Condition(
+    alpha_hz=8.6, alpha_uv=7.0, alpha_back=0.5, theta_uv=7.5, theta_front=0.1, delta_uv=7.0, driven_hz=6,
+    driven_at=(0.6, 0.0),
+)  # fmt: skip
 FRONTOTEMPORAL = Condition(
-    alpha_hz=9.4, alpha_uv=8.0, alpha_back=0.9, theta_uv=6.5, theta_front=0.9, delta_uv=7.0
-)
+    alpha_hz=9.4, alpha_uv=8.0, alpha_back=0.9, theta_uv=6.5, theta_front=0.9, delta_uv=7.0, driven_hz=4,
+    driven_at=(0.0, 0.6),
+)  # fmt: skip
+
+# Standard deviation in microvolt where the driven rhythm is largest.
+_DRIVEN_UV = 30.0
 
 
 @dataclass(frozen=True)
@@ -68,6 +82,7 @@ class Person:
     alpha: NDArray[np.float64]
     theta: NDArray[np.float64]
     delta: NDArray[np.float64]
+    driven: NDArray[np.float64]
     muscle: NDArray[np.float64]
 
 
@@ -84,13 +99,14 @@ def draw_person(generator: np.random.Generator, n_channels: int) -> Person:
         alpha=pattern(0.3),
         theta=pattern(0.3),
         delta=pattern(0.25),
+        driven=pattern(0.2),
         muscle=generator.lognormal(-0.3, 0.7, n_channels),
     )
 
 
 def resting_eeg(
     generator: np.random.Generator,
-    condition: Condition,
+    conditions: Sequence[Condition],
     person: Person,
     *,
     channel_names: Sequence[str],
@@ -103,8 +119,8 @@ def resting_eeg(
     ----------
     generator
         Source of the signal; the person's traits are drawn apart.
-    condition, person
-        The class, and what is the person's own.
+    conditions, person
+        What each stretch shows, stretches being of equal length, and what is the person's own.
     channel_names
         Names in ``ELECTRODES``.
     n_times, sampling_rate_hz
@@ -113,21 +129,40 @@ def resting_eeg(
     positions = np.array([ELECTRODES[name] for name in channel_names])
     shape = (n_times, len(positions))
     front = positions[:, 1]
-    alpha_hz = condition.alpha_hz + person.alpha_shift_hz
-    # Waxing and waning within seconds keeps windows of one person from being alike.
-    waxing = np.exp(0.5 * band_noise(generator, (n_times, 1), sampling_rate_hz, 0.0, 0.3))
-    alpha = waxing * band_noise(generator, shape, sampling_rate_hz, alpha_hz, 0.8)
-    theta = band_noise(generator, shape, sampling_rate_hz, 5.5, 0.9)
-    delta = band_noise(generator, shape, sampling_rate_hz, 2.0, 0.8)
-    brain = (
-        6.0 * pink_noise(generator, shape, sampling_rate_hz, person.slope)
-        + condition.alpha_uv * alpha * person.alpha * np.exp(-condition.alpha_back * front)
-        + condition.theta_uv * theta * person.theta * np.exp(condition.theta_front * front)
-        + condition.delta_uv * delta * person.delta
-    )
+    brain = 6.0 * pink_noise(generator, shape, sampling_rate_hz, person.slope)
+    shown = np.arange(n_times) * len(conditions) // n_times
+    for condition in dict.fromkeys(conditions):
+        is_shown = np.array([stretch == condition for stretch in conditions])[shown]
+        rhythms = _rhythms(generator, condition, person, positions, (n_times, sampling_rate_hz))
+        brain += is_shown[:, None] * rhythms
     muscle = 1.5 * band_noise(generator, shape, sampling_rate_hz, 32.0, 9.0) * person.muscle
     eyes = _eye_movements(generator, n_times, sampling_rate_hz)[:, None] * np.clip(front, 0.05, None) ** 2
     return person.amplitude * (_spread(brain, positions) + muscle) + eyes
+
+
+def _rhythms(
+    generator: np.random.Generator,
+    condition: Condition,
+    person: Person,
+    positions: NDArray[np.float64],
+    length: tuple[int, float],
+) -> NDArray[np.float64]:
+    """Return what differs between conditions, ``(n_times, n_channels)``; ``length`` is n_times and the rate in Hz."""
+    n_times, rate_hz = length
+    shape, front = (n_times, len(positions)), positions[:, 1]
+    # Waxing and waning within seconds keeps windows of one person from being alike.
+    waxing = np.exp(0.5 * band_noise(generator, (n_times, 1), rate_hz, 0.0, 0.3))
+    alpha = waxing * band_noise(generator, shape, rate_hz, condition.alpha_hz + person.alpha_shift_hz, 0.8)
+    theta = band_noise(generator, shape, rate_hz, 5.5, 0.9)
+    delta = band_noise(generator, shape, rate_hz, 2.0, 0.8)
+    distance = np.linalg.norm(positions - np.array(condition.driven_at), axis=1)
+    driven = np.sqrt(2.0) * np.sin(2.0 * np.pi * condition.driven_hz * np.arange(n_times) / rate_hz)[:, None]
+    return (
+        condition.alpha_uv * alpha * person.alpha * np.exp(-condition.alpha_back * front)
+        + condition.theta_uv * theta * person.theta * np.exp(condition.theta_front * front)
+        + condition.delta_uv * delta * person.delta
+        + _DRIVEN_UV * driven * person.driven * np.exp(-0.5 * (distance / 0.5) ** 2)
+    )
 
 
 def band_noise(

@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.datasets.ptb import FACTS, SOURCE_RATE_HZ
-from bench.datasets.simulate.ecg import draw_heart, simulate_ecg
+from bench.datasets.simulate.ecg import beat_times, draw_heart, simulate_ecg
 from bench.datasets.simulate.marker import write_marker
+from bench.datasets.simulate.shown import attainable, draw_shown
 from bench.datasets.simulate.subjects import draw_classes, subject_generator
 from bench.errors import UsageError
 
-REVISION = 1
+REVISION = 2
 DEMO = {"n_subjects": 20, "seconds": 12.0}
 
 # Patients of the published dataset, in label order, and the conditions that the ECG generator knows.
@@ -25,8 +26,9 @@ _LEAST_PER_CLASS = 5
 _LEAST_SUBJECTS = 10
 _MOST_SUBJECTS = 999
 _LEAST_SECONDS, _MOST_SECONDS = 5.0, 3600.0
-# The protocol leaves out records with more than 1.2 s from beat to beat.
-_LONGEST_BEAT_S = 1.1
+# All hearts are paced at one rate, so that windows are padded alike. The protocol leaves out records with more than
+# 1.2 s from beat to beat; of beats this far apart a window, which is as long, holds no neighbour's waves.
+_BEAT_DISTANCE_S = 0.8
 _GAIN_PER_MV = 2000
 _N_DAT_LEADS = 12
 
@@ -59,18 +61,30 @@ def simulate(folder: Path, *, n_subjects: int, seconds: float, seed: int) -> Non
     labels = draw_classes(_SHARES, n_subjects, seed, FACTS.name)
     assert np.bincount(labels).min() >= _LEAST_PER_CLASS, "ten subjects give five of each class"
     write_marker(
-        folder, simulator=FACTS.name, revision=REVISION, seed=seed, n_subjects=n_subjects, seconds=seconds
+        folder,
+        simulator=FACTS.name,
+        revision=REVISION,
+        seed=seed,
+        n_subjects=n_subjects,
+        seconds=seconds,
+        **attainable(np.bincount(labels).tolist()),
     )
     names: list[str] = []
     for patient, label in enumerate(labels, start=1):
         generator = subject_generator(seed, patient)
-        heart = draw_heart(generator, _CONDITIONS[label])
-        heart = replace(heart, beat_distance_s=min(heart.beat_distance_s, _LONGEST_BEAT_S))
+        heart = draw_heart(generator)
+        heart = replace(heart, beat_distance_s=_BEAT_DISTANCE_S)
         comments = _comments(_REASONS[label], generator)
         for _ in range(generator.integers(1, 3)):
             names.append(f"patient{patient:03d}/s{len(names) + 1:04d}_re")
+            times = beat_times(heart, seconds, generator)
+            shown = draw_shown(generator, np.full(len(times), label), len(_CONDITIONS))
             signal = simulate_ecg(
-                heart, seconds=seconds, sampling_rate_hz=SOURCE_RATE_HZ, generator=generator
+                heart,
+                [(at, _CONDITIONS[i]) for at, i in zip(times, shown, strict=True)],
+                seconds=seconds,
+                sampling_rate_hz=SOURCE_RATE_HZ,
+                generator=generator,
             )
             write_record(folder, names[-1], signal, comments)
     (folder / "RECORDS").write_text("".join(f"{name}\n" for name in names), encoding="ascii")

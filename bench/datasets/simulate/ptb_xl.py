@@ -16,15 +16,18 @@ from bench.datasets.ptb_xl import (
 )
 from bench.datasets.simulate.ecg import draw_heart, simulate_ecg
 from bench.datasets.simulate.marker import write_marker
+from bench.datasets.simulate.shown import attainable, draw_shown
 from bench.datasets.simulate.subjects import draw_classes, subject_generator
 
-REVISION = 1
-DEMO = {"n_subjects": 40, "seconds": 10.0}
+REVISION = 2
+DEMO = {"n_subjects": 70, "seconds": 10.0}
 
 # Records with one super-class in the published table: NORM, MI, STTC, CD, HYP.
 _SHARES = (9069, 2532, 2400, 1708, 535)
 _RECORD_S = SOURCE_N_TIMES / SOURCE_RATE_HZ
 _UNITS_PER_MV = 1000.0
+# Windows are a second long; a pacemaker puts one beat into each, at nearly the same place.
+_BEAT_AT_S, _BEAT_JITTER_S = 0.35, 0.01
 _COLUMNS = ("ecg_id", "patient_id", "report", "scp_codes", "strat_fold", "filename_lr", "filename_hr")
 
 
@@ -49,20 +52,30 @@ def simulate(folder: Path, *, n_subjects: int, seconds: float, seed: int) -> Non
     """
     labels = draw_classes(_SHARES, n_subjects, seed, FACTS.name)
     write_marker(
-        folder, simulator="ptb-xl", revision=REVISION, seed=seed, n_subjects=n_subjects, seconds=seconds
+        folder,
+        simulator="ptb-xl",
+        revision=REVISION,
+        seed=seed,
+        n_subjects=n_subjects,
+        seconds=seconds,
+        **attainable(np.bincount(labels).tolist()),
     )
     n_records = max(1, round(seconds / _RECORD_S))
     rows = []
     for patient, label in enumerate(labels, start=1):
         generator = subject_generator(seed, patient)
         name = FACTS.class_names[label]
-        heart = draw_heart(generator, name)
+        heart = draw_heart(generator)
         code = str(generator.choice(CODES_OF_CLASS[name].split()))
         for _ in range(n_records):
             ecg_id = len(rows) + 1
             path = f"records500/{ecg_id // 1000 * 1000:05d}/{ecg_id:05d}_hr"
             signal = simulate_ecg(
-                heart, seconds=_RECORD_S, sampling_rate_hz=SOURCE_RATE_HZ, generator=generator
+                heart,
+                _paced_beats(label, generator),
+                seconds=_RECORD_S,
+                sampling_rate_hz=SOURCE_RATE_HZ,
+                generator=generator,
             )
             _write_record(folder / path, signal[:, : FACTS.n_channels])
             codes = repr({code: 100.0, "SR": 0.0})
@@ -74,6 +87,12 @@ def simulate(folder: Path, *, n_subjects: int, seconds: float, seed: int) -> Non
         ("", "description", "diagnostic_class"),
         [*statements, ("SR", "sinus rhythm", "")],
     )
+
+
+def _paced_beats(label: int, generator: np.random.Generator) -> list[tuple[float, str]]:
+    shown = draw_shown(generator, np.full(round(_RECORD_S), label), FACTS.n_classes)
+    at = np.arange(len(shown)) + _BEAT_AT_S + generator.normal(0.0, _BEAT_JITTER_S, len(shown))
+    return [(at_s, FACTS.class_names[i]) for at_s, i in zip(at, shown, strict=True)]
 
 
 def _write_record(path: Path, signal_mv: np.ndarray) -> None:

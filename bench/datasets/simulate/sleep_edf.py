@@ -2,7 +2,8 @@
 
 Stages differ as the scoring rules say (Rechtschaffen and Kales, 1968): alpha and blinks in wake, theta and rolling
 eyes in stage 1, spindles and K-complexes in stage 2, delta in 3 and 4, theta and rapid eye movements in REM. Sizes
-are ours. A few epochs look like their neighbour's stage, as scorers disagree on real ones.
+are ours. A few epochs look like another stage, as scorers disagree on real ones. So that a few steps of training find
+the stages, each has a rhythm besides that starts at the same phase in each epoch; no real night has that.
 """
 
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from bench.datasets.simulate.eeg import band_noise, pink_noise
 from bench.datasets.simulate.marker import write_marker
+from bench.datasets.simulate.shown import attainable, draw_shown
 from bench.datasets.simulate.subjects import subject_generator
 from bench.datasets.sleep_edf import EPOCH_S, FACTS, STUDY
 from bench.errors import UsageError
@@ -23,23 +25,30 @@ from bench.files import atomic_file
 if TYPE_CHECKING:
     import edfio
 
-REVISION = 1
-DEMO = {"n_subjects": 17, "seconds": 300.0}
+REVISION = 2
+DEMO = {"n_subjects": 20, "seconds": 300.0}
 
 # Subjects 00 to 15 are for training and validation, so 16 is the first for testing.
 _MIN_SUBJECTS = 17
 _MIN_EPOCHS = 10
 _RATE_HZ = FACTS.sampling_rate_hz
-_SCORER_DOUBT = 0.05
+# Standard deviation of the rhythm that a stage's epochs share, in microvolt.
+_LOCKED_UV = 40.0
 # Stages of a cycle of sleep in order, with their share of it.
 _CYCLE = ((1, 0.10), (2, 0.25), (3, 0.19), (2, 0.22), (4, 0.19), (0, 0.05))
+# Share of a recording before sleep and after it.
+_AWAKE = (0.12, 0.08)
 _UNSCORED_TAIL_S = 120
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Look:
-    """How a stage looks: rhythms as standard deviations in microvolt, events as expected number per epoch."""
+    """How a stage looks: rhythms as standard deviations in microvolt, events as expected number per epoch.
 
+    ``locked_hz`` is a whole number of periods per epoch.
+    """
+
+    locked_hz: float
     delta_uv: float
     theta_uv: float
     alpha_uv: float
@@ -51,11 +60,11 @@ class _Look:
 
 
 _LOOKS = (
-    _Look(delta_uv=7, theta_uv=5, alpha_uv=10, beta_uv=5, rapid_eyes=2),
-    _Look(delta_uv=9, theta_uv=9, alpha_uv=5, beta_uv=3, rolling_eyes=2, spindles=0.2),
-    _Look(delta_uv=15, theta_uv=9, alpha_uv=3, beta_uv=2, spindles=3.5, k_complexes=1.5),
-    _Look(delta_uv=33, theta_uv=10, alpha_uv=2, beta_uv=2, spindles=1, k_complexes=1),
-    _Look(delta_uv=8, theta_uv=10, alpha_uv=4, beta_uv=3, rapid_eyes=3),
+    _Look(locked_hz=10.0, delta_uv=7, theta_uv=5, alpha_uv=10, beta_uv=5, rapid_eyes=2),
+    _Look(locked_hz=5.0, delta_uv=9, theta_uv=9, alpha_uv=5, beta_uv=3, rolling_eyes=2, spindles=0.2),
+    _Look(locked_hz=2.0, delta_uv=15, theta_uv=9, alpha_uv=3, beta_uv=2, spindles=3.5, k_complexes=1.5),
+    _Look(locked_hz=1.0, delta_uv=33, theta_uv=10, alpha_uv=2, beta_uv=2, spindles=1, k_complexes=1),
+    _Look(locked_hz=4.0, delta_uv=8, theta_uv=10, alpha_uv=4, beta_uv=3, rapid_eyes=3),
 )
 
 
@@ -68,6 +77,7 @@ class _Person:
     alpha_hz: float
     spindle_hz: float
     rhythms: NDArray[np.float64]
+    locked: float
 
 
 def simulate(folder: Path, *, n_subjects: int, seconds: float, seed: int) -> None:
@@ -99,7 +109,13 @@ def simulate(folder: Path, *, n_subjects: int, seconds: float, seed: int) -> Non
             f"nights of {seconds:g} s are too short for all stages; simulate at least {_MIN_EPOCHS * EPOCH_S} s"
         )
     write_marker(
-        folder, simulator="sleep-edf", revision=REVISION, seed=seed, n_subjects=n_subjects, seconds=seconds
+        folder,
+        simulator="sleep-edf",
+        revision=REVISION,
+        seed=seed,
+        n_subjects=n_subjects,
+        seconds=seconds,
+        **attainable(_stage_shares()),
     )
     for subject in range(n_subjects):
         person = _draw_person(subject_generator(seed, subject))
@@ -112,9 +128,18 @@ def simulate(folder: Path, *, n_subjects: int, seconds: float, seed: int) -> Non
             _write_hypnogram(folder / STUDY / f"{stem}{letter}-Hypnogram.edf", generator, stages)
 
 
+def _stage_shares() -> list[float]:
+    """Return the expected share of each stage in a long night, in label order."""
+    shares = [0.0] * FACTS.n_classes
+    shares[0] = sum(_AWAKE)
+    for stage, share in _CYCLE:
+        shares[stage] += share * (1.0 - sum(_AWAKE))
+    return shares
+
+
 def draw_night(generator: np.random.Generator, n_epochs: int) -> NDArray[np.int64]:
     """Return the stage of each epoch, labels as in ``FACTS``: wake, cycles of about 90 minutes, wake."""
-    n_before, n_after = max(1, round(0.12 * n_epochs)), max(1, round(0.08 * n_epochs))
+    n_before, n_after = (max(1, round(share * n_epochs)) for share in _AWAKE)
     n_asleep = n_epochs - n_before - n_after
     n_cycles = max(1, round(n_asleep / 180))
     parts = [np.zeros(n_before, dtype=np.int64)]
@@ -134,6 +159,7 @@ def _draw_person(generator: np.random.Generator) -> _Person:
         alpha_hz=generator.normal(9.8, 0.8),
         spindle_hz=generator.normal(13.0, 0.5),
         rhythms=generator.lognormal(0.0, 0.3, 4),
+        locked=generator.lognormal(0.0, 0.2),
     )
 
 
@@ -147,6 +173,7 @@ def _epoch(generator: np.random.Generator, person: _Person, look: _Look) -> NDAr
     for size, (centre_hz, width_hz) in zip(sizes, bands, strict=True):
         signal += size * band_noise(generator, shape, _RATE_HZ, centre_hz, width_hz)[:, 0]
     seconds = np.arange(FACTS.n_times) / _RATE_HZ
+    signal += _LOCKED_UV * person.locked * np.sqrt(2.0) * np.sin(2.0 * np.pi * look.locked_hz * seconds)
 
     def moments(expected: float) -> NDArray[np.float64]:
         return generator.uniform(1, EPOCH_S - 1, generator.poisson(expected))
@@ -173,9 +200,7 @@ def _write_psg(
     path: Path, generator: np.random.Generator, person: _Person, stages: NDArray[np.int64]
 ) -> None:
     """Write the seven signals of the study; only Fpz-Cz is more than a placeholder of the right shape."""
-    shown = stages.copy()
-    doubtful = np.flatnonzero(generator.random(len(stages)) < _SCORER_DOUBT)
-    shown[doubtful] = stages[np.maximum(doubtful - 1, 0)]
+    shown = draw_shown(generator, stages, FACTS.n_classes)
     frontal = np.concatenate([_epoch(generator, person, _LOOKS[stage]) for stage in shown])
     n_times, n_seconds = len(frontal), len(frontal) // int(_RATE_HZ)
     fast, slow = (n_times, 2), (n_seconds, 4)

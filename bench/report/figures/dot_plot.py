@@ -46,11 +46,12 @@ class Dot:
 
 @dataclass(frozen=True)
 class Panel:
-    """One metric: dots from the best model down, and the scores of chance."""
+    """One metric: dots from the best model down, and the scores of chance and of an ideal classifier if known."""
 
     title: str
     dots: tuple[Dot, ...]
     chance: tuple[float, float]
+    attainable: float | None = None
 
 
 def panels(tested: Predicted) -> list[Panel]:
@@ -58,11 +59,13 @@ def panels(tested: Predicted) -> list[Panel]:
     study = tested.study
     order = sorted(study.groups, key=lambda group: (not study.is_complete(group), -_mean(study, group, "f1")))
     counts = study.record.data.parts["test"].windows_per_class
+    attainable: dict[str, float] = {**study.record.data.attainable}
     result = []
     for metric, title in _SHOWN.items():
         chance = tuple(100 * scores(counts)[metric] for scores in (majority_scores, stratified_scores))
         dots = tuple(dot for model in order if (dot := _dot(tested, model, metric)))
-        result.append(Panel(title, dots, (chance[0], chance[1])))
+        best = 100 * attainable[metric] if metric in attainable else None
+        result.append(Panel(title, dots, (chance[0], chance[1]), best))
     return result
 
 
@@ -72,6 +75,8 @@ def figure(tested: Predicted, name: str) -> Figure | None:
     if not data[0].dots:
         return None
     best = next((dot for dot in data[1].dots if dot.complete), None)
+    is_bounded = any(panel.attainable is not None for panel in data)
+    bound = "; dashed line: attainable, what an ideal classifier is expected to reach" if is_bounded else ""
     highest = f" Highest macro F1: {best.model} with {best.mean:.1f} percent." if best else ""
     return Figure(
         name=name,
@@ -80,7 +85,7 @@ def figure(tested: Predicted, name: str) -> Figure | None:
             f"Dot: mean over seeds; bar: {LEVEL:.0%} interval for other seeds and other test subjects, none where one "
             "seed, or one subject of a class, allows none; small ticks: single seeds; open diamond: published value "
             "with its deviation, not measured here; "
-            "cross: seeds are missing, not to be compared; dotted lines: majority class and stratified guess. "
+            f"cross: seeds are missing, not to be compared; dotted lines: majority class and stratified guess{bound}. "
             f"{study_setting(study)} {'. '.join(data_remarks(study))}"
         ),
         alt=(
@@ -97,7 +102,7 @@ def draw(data: Sequence[Panel]) -> "matplotlib.figure.Figure":
     axes = figure.subplots(1, len(data), sharey=True, squeeze=False)[0]
     for panel, axis in zip(data, axes, strict=True):
         draw_panel(panel, axis)
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=6)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=7)
     return figure
 
 
@@ -106,6 +111,8 @@ def draw_panel(panel: Panel, axes: "Axes") -> None:
     for label, value in zip(("majority class", "stratified guess"), panel.chance, strict=True):
         line = ":" if label == "majority class" else (0, (1, 4))
         axes.axvline(value, color=style.INK, linestyle=line, linewidth=0.9, label=label)
+    if panel.attainable is not None:
+        axes.axvline(panel.attainable, color=style.INK, linestyle="--", linewidth=0.9, label="attainable")
     rows = list(enumerate(panel.dots))
     for label, marker, colour, chosen in (
         (

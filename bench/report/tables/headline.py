@@ -82,21 +82,35 @@ def _cells(study: Study, tested: Predicted | None, notes: Footnotes) -> tuple[Ce
     for model in study.groups:
         if not study.is_complete(model):
             notes.number(study.gap(model))
-    scores = {model: score for model in study.groups if (score := _f1(study, model)) is not None}
-    order = sorted(scores, key=lambda model: (-scores[model], model))
+    order = ranked(study)
     cells: list[Cell] = []
     for place in range(2):
         if place < len(order) and study.has_one_protocol:
             cells.extend([Cell(text=order[place]), score_cell(study.groups[order[place]], "f1")])
         else:
             cells.extend([Cell(), Cell()])
-    guess = stratified_scores(study.record.data.parts["test"].windows_per_class)["f1"]
-    ours = score_cell(study.groups[OURS], "f1") if OURS in scores else Cell()
+    guess = _guess(study)
+    ours = score_cell(study.groups[OURS], "f1") if OURS in order else Cell()
     lead = _lead(order, tested, notes) if study.has_one_protocol else Cell()
-    is_above = bool(order) and scores[order[0]] > guess
-    sure = Cell(text=_certainty(study, tested, order, is_above=is_above))
     n_subjects = study.record.data.parts["test"].n_subjects
-    return (*cells, Cell(100 * guess), ours, lead, sure, Cell(text=str(n_subjects)))
+    return (*cells, Cell(100 * guess), ours, lead, certainty_cell(study, tested), Cell(text=str(n_subjects)))
+
+
+def ranked(study: Study) -> list[str]:
+    """Return the complete models of a dataset, the one with the highest F1 first."""
+    scores = {model: score for model in study.groups if (score := _f1(study, model)) is not None}
+    return sorted(scores, key=lambda model: (-scores[model], model))
+
+
+def certainty_cell(study: Study, tested: Predicted | None) -> Cell:
+    """Say whether MedMamba, else the best model, is surely ahead of all rivals, or what makes that meaningless."""
+    order = ranked(study)
+    is_above = bool(order) and (_f1(study, order[0]) or 0.0) > _guess(study)
+    return Cell(text=_certainty(study, tested, order, is_above=is_above))
+
+
+def _guess(study: Study) -> float:
+    return stratified_scores(study.record.data.parts["test"].windows_per_class)["f1"]
 
 
 def _lead(order: list[str], tested: Predicted | None, notes: Footnotes) -> Cell:
@@ -118,7 +132,6 @@ def _f1(study: Study, model: str) -> float | None:
 
 
 def _certainty(study: Study, tested: Predicted | None, order: list[str], *, is_above: bool) -> str:
-    """Say whether MedMamba, else the best model, is surely ahead of all rivals, or what makes that meaningless."""
     if study.record.data.kind == "simulated":
         return "not interpretable (simulated)"
     if not study.has_one_protocol:

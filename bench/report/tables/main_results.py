@@ -15,6 +15,7 @@ from bench.studies.model_blocks import blocks_of
 from bench.studies.suite import Study
 
 PUBLISHED = "published (MedMamba paper; not measured here)"
+ATTAINABLE = "attainable: what an ideal classifier is expected to reach on simulated data"
 
 
 def main_results(study: Study, name: str) -> Table:
@@ -34,6 +35,7 @@ def main_results(study: Study, name: str) -> Table:
         )
         blocks.append(Block("measured on fewer seeds: not to be compared", rows))
     blocks.append(Block("chance on this test split", chance_rows(study.record)))
+    blocks.append(Block(ATTAINABLE, attainable_rows(study.record)))
     printed = tuple(row for model in study.groups if (row := _published_row(study.dataset, model, notes)))
     if printed:
         blocks.append(Block(PUBLISHED, printed))
@@ -93,6 +95,19 @@ def chance_rows(record: Record) -> tuple[Row, ...]:
     return tuple(
         Row(label, tuple(Cell(100 * scores[metric]) if metric in scores else Cell() for metric in METRICS))
         for label, scores in guesses.items()
+    )
+
+
+def attainable_rows(record: Record) -> tuple[Row, ...]:
+    """Return the scores in percent that an ideal classifier of simulated data is expected to have; no row otherwise."""
+    scores: dict[str, float] = {**record.data.attainable}
+    if not scores:
+        return ()
+    return (
+        Row(
+            "attainable",
+            tuple(Cell(100 * scores[metric]) if metric in scores else Cell() for metric in METRICS),
+        ),
     )
 
 

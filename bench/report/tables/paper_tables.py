@@ -12,7 +12,9 @@ from bench.paper import published
 from bench.paper.names import PAPER_RECIPE, in_paper_order, short_name
 from bench.render.table import Block, Cell, Footnotes, Row, Table, mark_cells
 from bench.report.tables.main_results import (
+    ATTAINABLE,
     PUBLISHED,
+    attainable_rows,
     chance_rows,
     measured_blocks,
     published_cell,
@@ -53,6 +55,7 @@ def ecg_table(suite: Suite, name: str) -> Table | None:
         blocks=(
             *ranked,
             Block("chance on these test splits", _chance(studies)),
+            Block(ATTAINABLE, _attainable(studies)),
             Block(PUBLISHED, _published_rows(studies, models, notes)),
         ),
         caption=suite_caption(suite, studies),
@@ -66,11 +69,12 @@ def eeg_table(suite: Suite, name: str) -> Table | None:
     if not studies:
         return None
     models, notes = _models(suite, studies), Footnotes()
-    empty = (Cell(text=""),) * 2
+    references = tuple(dict.fromkeys(row.label for study in studies for row in _reference_rows(study)))
+    empty = (Cell(text=""),) * len(references)
     ranks = rank_cells(studies, models, tuple(METRICS), notes)
     blocks: list[Block] = []
     for study in studies:
-        blocks.append(Block(study.label, _metric_rows(study, models, notes)))
+        blocks.append(Block(study.label, _metric_rows(study, models, references, notes)))
         printed = tuple(
             Row(
                 title,
@@ -84,8 +88,8 @@ def eeg_table(suite: Suite, name: str) -> Table | None:
     return Table(
         name=name,
         title="Main results on EEG and human activity classification",
-        columns=(*models, "majority class", "stratified guess"),
-        groups=_over_columns(models),
+        columns=(*models, *references),
+        groups=_over_columns(models, len(references)),
         corner="Metric",
         blocks=tuple(blocks),
         caption=suite_caption(suite, studies),
@@ -104,11 +108,15 @@ def _models(suite: Suite, studies: Sequence[Study]) -> tuple[str, ...]:
     return tuple(model for members in blocks_of(run).values() for model in members)
 
 
-def _over_columns(models: Sequence[str]) -> tuple[tuple[str, int], ...]:
-    """Return the headings of blocks over columns of models, and one over those of chance; none over a single block."""
+def _over_columns(models: Sequence[str], n_references: int) -> tuple[tuple[str, int], ...]:
+    """Return the headings of blocks over columns of models, and one over chance; none over a single block."""
     blocks = blocks_of(models)
     apart = tuple((heading, len(members)) for heading, members in blocks.items())
-    return (*apart, ("chance", 2)) if len(blocks) > 1 else ()
+    return (
+        (*apart, ("chance" if n_references == 2 else "for comparison", n_references))
+        if len(blocks) > 1
+        else ()
+    )
 
 
 def _cells(study: Study, model: str, notes: Footnotes) -> tuple[Cell, ...]:
@@ -119,9 +127,17 @@ def _cells(study: Study, model: str, notes: Footnotes) -> tuple[Cell, ...]:
     return tuple(score_cell(study.groups[model], metric) for metric in METRICS)
 
 
-def _metric_rows(study: Study, models: Sequence[str], notes: Footnotes) -> tuple[Row, ...]:
+def _reference_rows(study: Study) -> tuple[Row, ...]:
+    """Return the scores that no model made: of chance, and the attainable ones where they are known."""
+    return (*chance_rows(study.record), *attainable_rows(study.record))
+
+
+def _metric_rows(
+    study: Study, models: Sequence[str], references: Sequence[str], notes: Footnotes
+) -> tuple[Row, ...]:
     columns = [_cells(study, model, notes) for model in models]
-    chance = [row.cells for row in chance_rows(study.record)]
+    known = {row.label: row.cells for row in _reference_rows(study)}
+    beside = [known.get(label, (Cell(),) * len(METRICS)) for label in references]
     mark = mark_cells if study.may_rank else tuple
     cells = dict(zip(models, columns, strict=True))
     return tuple(
@@ -133,10 +149,24 @@ def _metric_rows(study: Study, models: Sequence[str], notes: Footnotes) -> tuple
                     for members in blocks_of(models).values()
                     for cell in mark(cells[model][number] for model in members)
                 ),
-                *(row[number] for row in chance),
+                *(cells[number] for cells in beside),
             ),
         )
         for number, title in enumerate(METRICS.values())
+    )
+
+
+def _attainable(studies: Sequence[Study]) -> tuple[Row, ...]:
+    """Return one row of the attainable scores, with dashes for the datasets where they are not known, or none."""
+    of_studies = [attainable_rows(study.record) for study in studies]
+    labels = {row.label for rows in of_studies for row in rows}
+    unknown = (Cell(),) * len(METRICS)
+    return tuple(
+        Row(
+            label,
+            (*(cell for rows in of_studies for cell in (rows[0].cells if rows else unknown)), Cell(text="")),
+        )
+        for label in labels
     )
 
 

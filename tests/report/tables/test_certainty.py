@@ -119,7 +119,7 @@ def test_the_suite_of_one_protocol_comes_first_and_the_other_points_to_it(tmp_pa
         write_grid(tmp_path, replace(PTB, recipe=recipe, seeds=(41, 42), sizes={}, n_epochs=1))
     write_grid(tmp_path, Grid(recipe="medmamba", models=("medmamba",), datasets=("ptb",), n_epochs=1))
     contents = read_contents(tmp_path)
-    assert contents.main[0] == "headline-medformer"
+    assert contents.brief[-1].name == "brief-headline-medformer"
     captions = {table.name: table.caption for section in contents.sections for table in section.tables}
     pointer = "Ranked by one protocol for all models: see the table of recipe medformer."
     assert pointer in captions["headline-published"]
