@@ -78,11 +78,12 @@ def _headings(table: Table, corner: str) -> list[str]:
 
 def _stacked(table: Table, rows: Sequence[Sequence[str]]) -> list[str]:
     """Return the headings with those of groups above them, broken where a column is narrower."""
-    headings = [table.corner.lower()]
+    stacks = [[table.corner.lower()]]
     for place, (group, column) in enumerate(zip(table.column_groups, table.columns, strict=True), start=1):
         width = max(len(column), *(len(row[place]) for row in rows), 1)
-        headings.append("\n".join([*wrap(group, width, break_long_words=False), column]))
-    return headings
+        stacks.append([*wrap(group, width, break_long_words=False), column])
+    n_lines = max(map(len, stacks))
+    return ["\n".join([*[""] * (n_lines - len(stack)), *stack]) for stack in stacks]
 
 
 def _grid(
