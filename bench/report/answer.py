@@ -55,19 +55,34 @@ def _lead(found: Standing) -> str:
 
 
 def _on_several(standings: Sequence[Standing]) -> str:
-    ranked = [found for found in standings if found.order and found.study.has_one_protocol]
-    if not ranked:
-        return f"On none of {len(standings)} datasets can a model be named best: see the first table."
-    best = ", ".join(
+    known = [found for found in standings if found.order]
+    if not known:
+        return f"On none of {len(standings)} datasets a model has scores of every seed."
+    highest = ", ".join(
         f"{short_name(found.study.dataset)} {found.order[0]} {100 * found.f1[found.order[0]]:.1f}"
-        for found in ranked
+        for found in known
     )
-    wins = sum(found.order[0] == OURS for found in ranked)
-    counts = Counter(found.certainty for found in standings)
+    if not all(found.study.has_one_protocol for found in known):
+        return (
+            "Models were trained by different protocols, so that none is named best. Highest macro F1 in percent: "
+            f"{highest}."
+        )
+    n_wins = sum(found.order[0] == OURS for found in known)
+    ours = f"MedMamba has the highest macro F1 on {n_wins} of {plural(len(known), 'dataset')}. "
+    counts = Counter(found.certainty for found in known)
     sure = ", ".join(f"{certainty} on {number}" for certainty, number in counts.items())
-    ours = f"MedMamba has the highest mean on {wins} of {len(ranked)} datasets. "
-    is_run = any(OURS in found.order for found in ranked)
-    return f"{ours if is_run else ''}Best by macro F1, in percent: {best}. How sure: {sure}."
+    is_run = any(OURS in found.f1 for found in known)
+    return f"{ours if is_run else ''}Best in percent: {highest}. {_leads(known)}How sure: {sure}."
+
+
+def _leads(known: Sequence[Standing]) -> str:
+    """List by how much each leader leads, where it can be compared."""
+    each = [
+        f"{short_name(found.study.dataset)} {found.lead.mean:+.1f}"
+        for found in known
+        if found.lead.mean is not None and found.leader == OURS
+    ]
+    return f"MedMamba's lead over its best rival in points: {', '.join(each)}. " if each else ""
 
 
 def what_failed(records: Sequence[Record]) -> str:

@@ -65,8 +65,8 @@ def page(out: Path, contents: Contents, figures: Path) -> str:
 def shared_notes(sections: Sequence[Section]) -> SharedNotes:
     """Return what the captions of all tables and figures share."""
     captions = [
-        *((table.caption, table.footnotes) for section in sections for table in section.tables),
-        *((figure.caption, ()) for section in sections for figure in section.figures),
+        *((table.name, table.caption, table.footnotes) for section in sections for table in section.tables),
+        *((figure.name, figure.caption, ()) for section in sections for figure in section.figures),
     ]
     return SharedNotes.of(captions)
 

@@ -1,16 +1,15 @@
 """Sentences that several captions repeat, such as the recipe: a page has them once, and captions name their letter."""
 
 import re
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from string import ascii_lowercase
 
 from bench.render.table import Table
 
-FEWEST_USES = 3
-FEWEST_CHARACTERS = 40
-"""Sentences that are shorter, or used less often, stay where they are."""
+FEWEST_CHARACTERS = 20
+"""Shorter sentences stay where they are."""
 
 _SENTENCE_END = re.compile(r"(?<=\.)\s+(?=[A-Z\d])")
 
@@ -40,21 +39,19 @@ class SharedNotes:
     texts: Mapping[str, str]
 
     @classmethod
-    def of(cls, captions: Iterable[tuple[str, Sequence[str]]]) -> "SharedNotes":
-        """Return what captions share.
+    def of(cls, captions: Iterable[tuple[str, str, Sequence[str]]]) -> "SharedNotes":
+        """Return what captions of different kinds share: what one kind says on every dataset explains that kind.
 
         Parameters
         ----------
         captions
-            Of each table or figure of the page, its caption and its footnotes.
+            Of each table or figure of the page: its name, whose first word is its kind, its caption and its footnotes.
         """
-        counts = Counter(
-            text
-            for caption, footnotes in captions
-            for text in dict.fromkeys((*_sentences(caption), *footnotes))
-            if len(text) >= FEWEST_CHARACTERS
-        )
-        shared = [text for text, number in counts.items() if number >= FEWEST_USES]
+        kinds: dict[str, set[str]] = defaultdict(set)
+        for name, caption, footnotes in captions:
+            for text in (*_sentences(caption), *footnotes):
+                kinds[text].add(name.partition("-")[0])
+        shared = [text for text, found in kinds.items() if len(found) > 1 and len(text) >= FEWEST_CHARACTERS]
         return cls(dict(zip(_letters(), shared, strict=False)))
 
     def caption(self, text: str, footnotes: Sequence[str] = ()) -> Caption:
