@@ -1,17 +1,15 @@
 """Sentences that several captions repeat, such as the recipe: a page has them once, and captions name their letter."""
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from string import ascii_lowercase
 
+from bench.render.sentences import sentences
 from bench.render.table import Table
 
 FEWEST_CHARACTERS = 20
 """Shorter sentences stay where they are."""
-
-_SENTENCE_END = re.compile(r"(?<=\.)\s+(?=[A-Z\d])")
 
 
 @dataclass(frozen=True)
@@ -49,7 +47,7 @@ class SharedNotes:
         """
         kinds: dict[str, set[str]] = defaultdict(set)
         for name, caption, footnotes in captions:
-            for text in (*_sentences(caption), *footnotes):
+            for text in (*sentences(caption), *footnotes):
                 kinds[text].add(name.partition("-")[0])
         shared = [text for text, found in kinds.items() if len(found) > 1 and len(text) >= FEWEST_CHARACTERS]
         return cls(dict(zip(_letters(), shared, strict=False)))
@@ -57,9 +55,9 @@ class SharedNotes:
     def caption(self, text: str, footnotes: Sequence[str] = ()) -> Caption:
         """Return a caption without its shared sentences, with their letters and those of shared footnotes."""
         letter_of = self._letter_of
-        sentences = _sentences(text)
-        own = [sentence for sentence in sentences if sentence not in letter_of]
-        letters = {letter_of[part] for part in (*sentences, *footnotes) if part in letter_of}
+        parts = sentences(text)
+        own = [sentence for sentence in parts if sentence not in letter_of]
+        letters = {letter_of[part] for part in (*parts, *footnotes) if part in letter_of}
         return Caption(" ".join(own), tuple(letter for letter in self.texts if letter in letters))
 
     def footnotes(self, table: Table) -> list[Note]:
@@ -78,10 +76,6 @@ class SharedNotes:
     @property
     def _letter_of(self) -> dict[str, str]:
         return {text: letter for letter, text in self.texts.items()}
-
-
-def _sentences(text: str) -> list[str]:
-    return _SENTENCE_END.split(text.strip())
 
 
 def _letters() -> Iterator[str]:
