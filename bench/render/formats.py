@@ -4,7 +4,7 @@ import csv
 import io
 import json
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from tabulate import tabulate
 
@@ -12,15 +12,23 @@ from bench.render.table import Cell, Table
 
 
 def number(cell: Cell, digits: int, sign: str = "±") -> str:
-    """Return the text of a cell, without its mark and its note; two hyphens if it is empty."""
+    """Return the text of a cell, without its mark and its note.
+
+    An empty cell is two hyphens, or "n/a" if it has a note: a dash with a number behind it reads as a negative number.
+    """
+    return "".join(parts(cell, digits, sign))
+
+
+def parts(cell: Cell, digits: int, sign: str = "±") -> tuple[str, ...]:
+    """Return the text of a cell in the parts between which a line may break."""
     if cell.text is not None:
-        return cell.text
+        return (cell.text,)
     if cell.mean is None:
-        return "--"
+        return ("--" if cell.note is None else "n/a",)
     mean = _fixed(cell.mean, digits)
     if cell.low is not None and cell.high is not None:
-        return f"{mean} [{_fixed(cell.low, digits)}, {_fixed(cell.high, digits)}]"
-    return mean if cell.std is None else f"{mean}{sign}{_fixed(cell.std, digits)}"
+        return mean, f" [{_fixed(cell.low, digits)}, {_fixed(cell.high, digits)}]"
+    return (mean,) if cell.std is None else (mean, f"{sign}{_fixed(cell.std, digits)}")
 
 
 def _fixed(value: float, digits: int) -> str:
@@ -58,8 +66,7 @@ def to_console(table: Table) -> str:
         return text if cell.note is None else f"{text} ({cell.note})"
 
     rows = _grid(table, show, "{}", str)
-    headings = _headings(table, table.corner.lower())
-    text = tabulate(rows, headings, tablefmt="simple", disable_numparse=True)
+    text = tabulate(rows, _stacked(table, rows), tablefmt="simple", disable_numparse=True)
     return f"{table.title}\n{text}\n{table.caption}\n{_footnotes(table)}"
 
 
@@ -71,10 +78,19 @@ def to_terminal(table: Table, width: int = 80) -> str:
 
 
 def _headings(table: Table, corner: str) -> list[str]:
-    if len(set(table.columns)) == len(table.columns):
-        return [corner, *table.columns]
+    """Return the heading of each column, behind that of its group."""
     pairs = zip(table.column_groups, table.columns, strict=True)
-    return [corner, *(f"{group} {column}".strip() for group, column in pairs)]
+    return [corner, *(f"{group}: {column}" if group else column for group, column in pairs)]
+
+
+def _stacked(table: Table, rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the headings with those of groups above them, broken where a column is narrower."""
+    stacks = [[table.corner.lower()]]
+    for place, (group, column) in enumerate(zip(table.column_groups, table.columns, strict=True), start=1):
+        width = max(len(column), *(len(row[place]) for row in rows), 1)
+        stacks.append([*textwrap.wrap(group, width, break_long_words=False), column])
+    n_lines = max(map(len, stacks))
+    return ["\n".join([*[""] * (n_lines - len(stack)), *stack]) for stack in stacks]
 
 
 def _grid(

@@ -10,14 +10,26 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import groupby
+from math import ceil
 
 from bench.render.formats import number
+from bench.render.sentences import sentences
 from bench.render.table import Block, Cell, Row, Table
 
-ROWS_A_PAGE = 16
-"""Rows of a table with wrapped texts that fit a page."""
-
 COLUMN_PT, PAGE_PT, HEIGHT_PT = 252.0, 516.0, 670.0
+
+CAPTION_LINES = 4
+"""Lines of the longest caption; the sentences that do not fit stand below the table."""
+
+STRETCH = 1.15
+"""Distance of a table's rows in lines, so that an underline under a bracket does not touch the next row."""
+
+_CAPTION_CHARACTER_PT, _NOTE_CHARACTER_PT = 3.8, 3.3
+_WRAPPED_CHARACTER_PT, _WRAPPED_LINE_PT = 4.2, 8.0
+"""Of 7-point texts in narrow columns, whose lines end early."""
+
+_CAPTION_SLACK = 16
+"""Characters of a caption that "Table 12: " and the ragged ends of its lines may take."""
 
 _SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -79,19 +91,31 @@ def _has_glyph(char: str) -> bool:
 def to_latex(table: Table) -> str:
     r"""Return a ``table`` environment, or ``table*`` where the table is too wide for a column."""
     environment, size, separation = _fit(table)
-    notes = " ".join(f"({number}) {note}." for number, note in enumerate(table.footnotes, start=1))
-    caption = latex_escape(f"{table.title}. {table.caption}{' ' + notes if notes else ''}")
+    caption, notes = _caption(table, COLUMN_PT if environment == "table" else PAGE_PT)
+    below = rf"\par\vspace{{3pt}}\parbox{{\linewidth}}{{\scriptsize\raggedright {latex_escape(notes)}}}"
     lines = [
         rf"\begin{{{environment}}}[tp]",
         r"\centering\footnotesize",
-        rf"\caption{{{caption}}}",
+        rf"\caption{{{latex_escape(caption)}}}",
         rf"\label{{tab:{table.name}}}",
         size,
-        rf"\setlength{{\tabcolsep}}{{{separation:g}pt}}",
+        rf"\setlength{{\tabcolsep}}{{{separation:g}pt}}\renewcommand{{\arraystretch}}{{{STRETCH:g}}}",
         *_tabular(table),
+        *([below] if notes else []),
         rf"\end{{{environment}}}",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _caption(table: Table, width: float) -> tuple[str, str]:
+    """Return the title with the sentences that fit a caption of a width in points, and the others as notes."""
+    room = int(CAPTION_LINES * width / _CAPTION_CHARACTER_PT) - _CAPTION_SLACK
+    caption = f"{table.title}."
+    rest = sentences(table.caption)
+    while rest and len(caption) + 1 + len(rest[0]) <= room:
+        caption += f" {rest.pop(0)}"
+    footnotes = [f"({number}) {note}." for number, note in enumerate(table.footnotes, start=1)]
+    return caption, " ".join([*rest, *footnotes])
 
 
 def document(tables: Sequence[Table]) -> str:
@@ -105,6 +129,8 @@ def document(tables: Sequence[Table]) -> str:
         r"\setlength{\textheight}{680pt}\setlength{\topmargin}{-40pt}",
         r"\setlength{\oddsidemargin}{-24pt}\setlength{\evensidemargin}{-24pt}",
         r"\renewcommand{\topfraction}{1}\renewcommand{\dbltopfraction}{1}",
+        r"\makeatletter\long\def\@makecaption#1#2{\vskip\abovecaptionskip",
+        r"{\footnotesize #1: #2\par}\vskip\belowcaptionskip}\makeatother",
         r"\begin{document}",
         *(rf"\input{{{table.name}}}\clearpage" for table in tables),
         r"\end{document}",
@@ -166,7 +192,8 @@ def _row_of(cells: Sequence[str]) -> str:
 
 
 def _cell(cell: Cell, digits: int) -> str:
-    text = "--" if cell.is_empty else latex_escape(number(cell, digits))
+    is_dash = cell.is_empty and cell.note is None
+    text = "--" if is_dash else latex_escape(number(cell, digits))
     text = {"best": rf"\textbf{{{text}}}", "second": rf"\underline{{{text}}}", "": text}[cell.mark]
     return text if cell.note is None else rf"{text}$^{{{cell.note}}}$"
 
@@ -201,33 +228,66 @@ def _em(text: str) -> float:
 
 
 def _height(table: Table, line: float, width: float) -> float:
-    """Estimate the height of a table in points, its caption at 8 points included."""
-    caption = 3.8 * (len(table.title) + len(table.caption) + sum(map(len, table.footnotes))) / width
+    """Estimate the height of a table in points, with its caption at 8 points and its notes at 7."""
+    caption, notes = _caption(table, width)
     n_lines = len(table.rows) + len(table.blocks) + 3
-    return 9.5 * (caption + 2) + line * n_lines + 6 * len(table.blocks) + 20
+    above = 9.5 * (_CAPTION_CHARACTER_PT * len(caption) / width + 2)
+    below = 8.0 * (_NOTE_CHARACTER_PT * len(notes) / width + 1) if notes else 0.0
+    return above + below + STRETCH * line * n_lines + 6 * len(table.blocks) + 20
 
 
 def pages(table: Table) -> list[Table]:
     """Return the table or, if it fits no page, smaller tables that do: its columns are split first, then its rows."""
-    if table.widths:
-        return split_rows(table, ROWS_A_PAGE)
     _, points, line, separation = _SIZES[-1]
-    if len(table.columns) > 1 and _width(table, points, separation) > PAGE_PT:
-        return [page for half in _split_columns(table) for page in pages(half)]
-    if _height(table, line, PAGE_PT) <= HEIGHT_PT:
-        return [table]
+    if not table.widths:
+        if len(table.columns) > 1 and _width(table, points, separation) > PAGE_PT:
+            return [page for half in _split_columns(table) for page in pages(half)]
+        if _height(table, line, PAGE_PT) <= HEIGHT_PT:
+            return [table]
+    else:
+        line = _WRAPPED_LINE_PT
     room = HEIGHT_PT - _height(replace(table, blocks=()), line, PAGE_PT)
-    return split_rows(table, max(1, int(room / (line + 6))))
+    return _numbered(table, [replace(table, blocks=blocks) for blocks in _split_rows(table, line, room)])
 
 
-def split_rows(table: Table, n_rows: int) -> list[Table]:
-    """Return tables of at most ``n_rows`` rows; numbered in name and title if there are several."""
-    pieces = [
-        Block(block.heading, block.rows[start : start + n_rows])
-        for block in table.blocks
-        for start in range(0, len(block.rows), n_rows)
+def _split_rows(table: Table, line: float, room: float) -> list[tuple[Block, ...]]:
+    """Return the blocks of each page, a block that is split with its heading on each.
+
+    Parameters
+    ----------
+    table
+        The table.
+    line
+        Distance of its lines, in points.
+    room
+        Height for the rows of a page, in points.
+    """
+    heading = STRETCH * line + 6
+    found: list[list[Block]] = [[]]
+    used = 0.0
+    for block in table.blocks:
+        starts = True
+        for row in block.rows:
+            height = STRETCH * line * _n_lines(row, table.widths)
+            if found[-1] and used + height + (heading if starts else 0) > room:
+                found.append([])
+                starts, used = True, 0.0
+            if starts:
+                found[-1].append(replace(block, rows=()))
+                starts, used = False, used + heading
+            found[-1][-1] = replace(block, rows=(*found[-1][-1].rows, row))
+            used += height
+    return [tuple(blocks) for blocks in found]
+
+
+def _n_lines(row: Row, widths: Sequence[float]) -> int:
+    """Estimate the lines that a row of wrapped texts takes; 1 without widths."""
+    texts = [row.label, *(cell.text or "" for cell in row.cells)]
+    needed = [
+        len(text) * _WRAPPED_CHARACTER_PT / (share * PAGE_PT)
+        for text, share in zip(texts, widths, strict=False)
     ]
-    return _numbered(table, [replace(table, blocks=(piece,)) for piece in pieces])
+    return max([1, *map(ceil, needed)])
 
 
 def _split_columns(table: Table) -> list[Table]:

@@ -14,8 +14,8 @@ from tests.analyses.scaling.scaling_records import scaling_record
 from tests.analyses.theory import test_theory_report as test_theory
 from tests.report.grids import ABLATIONS, CLASSES, PAPER_MODELS, Grid, write_grid
 
-ODD_NAMES = {"transformer": "a_b+c-d", "patchtst": "\u03b2net.Net", "reformer": "\u0127 x__y"}
-"""Names of plug-ins that LaTeX, markdown and HTML read as something else."""
+ODD_NAMES = {"transformer": "a_b--c.D", "patchtst": "\u03b2net.Net", "reformer": "_\u0127 x"}
+"""Names of plug-ins that LaTeX or markdown read as something else, or that pdflatex's fonts lack."""
 
 
 def write_everything(out: Path) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from bench.report.section import Section, present
+from bench.report.tables.f1_matrix import f1_matrix
 from bench.report.tables.headline import headline
 from bench.report.tables.paper_tables import ecg_table, eeg_table
 from bench.studies.predicted import Predicted
@@ -22,10 +23,14 @@ def results_section(
     """
     tables, figures = present(
         headline(suite, tested, f"headline{suffix}", ranking_recipes),
+        f1_matrix(suite, f"f1{suffix}"),
         ecg_table(suite, f"main-ecg{suffix}"),
         eeg_table(suite, f"main-eeg-activity{suffix}"),
     )
-    intro = "Who wins where, by how much and how sure; then the paper's two main tables with what was measured here."
+    intro = (
+        "Who wins where, by how much and how sure; the F1 of every model on every dataset; then the paper's two main "
+        "tables with what was measured here."
+    )
     if not suite.has_one_protocol:
         intro += " Where models were trained by different protocols, none is ranked or marked best."
     return Section(f"results{suffix}", f"Results{recipe}", intro, tables, figures)

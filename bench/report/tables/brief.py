@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 
 from bench.paper.names import OURS, ablation_variants, short_name
-from bench.render.table import Block, Cell, Row, Table
-from bench.report.tables.headline import certainty_cell, ranked
+from bench.render.table import Block, Cell, Footnotes, Row, Table
 from bench.report.tables.main_results import attainable_rows, chance_rows, score_cell
+from bench.report.tables.standing import standing
 from bench.results.metrics import METRICS
 from bench.stats.draws import LEVEL
 from bench.studies.above_chance import points_above_chance
@@ -42,10 +42,12 @@ def brief_headline(suite: Suite, tested: Mapping[str, Predicted], name: str) -> 
     rows = []
     for study in suite.studies:
         of_dataset = tested.get(study.dataset)
-        order, guess = ranked(study), chance_rows(study.record)[-1].cells[_F1]
-        cells = [Cell(text=order[0]), _mean(study, order[0])] if best and order else [Cell()] * len(best)
+        found, guess = standing(study, of_dataset, Footnotes()), chance_rows(study.record)[-1].cells[_F1]
+        cells = [Cell()] * len(best)
+        if best and found.order:
+            cells = [Cell(text=found.order[0]), _mean(study, found.order[0])]
         cells += [_mean(study, OURS), guess, Cell(text=_above(of_dataset))]
-        cells.append(_attainable(study) if is_simulated else certainty_cell(study, of_dataset))
+        cells.append(_attainable(study) if is_simulated else Cell(text=found.certainty))
         rows.append(Row(short_name(study.dataset), tuple(cells)))
     return Table(
         name=name,
