@@ -65,7 +65,7 @@ def command(data: Path | None, out: Path | None, budget: float, **options: Any) 
     resources = Resources(**options)
     # Before anything that cuts windows in processes of its own.
     fork_server()
-    with make_display(0) as display:
+    with make_display() as display:
         for problem in problems:
             display.say(f"skipped: {problem}")
         prepared = prepare_all(

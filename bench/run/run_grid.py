@@ -111,7 +111,7 @@ class _Run:
             self.cells = self.resources.shard.of(self.cells)
         self.chosen = to_train(self.cells, retry_failed=self.resources.retry_failed)
         jobs = make_jobs(self.chosen, self.data, self.out, self.resources, self.backend.device)
-        with make_display(len(jobs)) as display:
+        with make_display(jobs) as display:
             return _train(self.backend.run(jobs), display, fail_fast=self.resources.fail_fast)
 
     def counted(self, ended: Mapping[str, str]) -> Counter[str]:
@@ -165,7 +165,7 @@ def _found(cell: PlannedCell) -> str:
 def _prepare(
     manifests: dict[str, Manifest | None], data: Path, resources: Resources, problems: Sequence[str]
 ) -> dict[str, Manifest]:
-    with make_display(0) as display:
+    with make_display() as display:
         for problem in problems:
             display.say(f"skipped: {problem}")
         return prepare_all(
