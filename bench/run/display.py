@@ -55,6 +55,9 @@ class Work:
     def follow(self, event: Event) -> None:
         """Count what an event tells."""
         key, whole = event.job.cell.key, _windows(event.job)
+        if not self.under_way and not self.n_done:
+            # The pace is that of training: a worker's first seconds are imports.
+            self.began = self.clock()
         if isinstance(event, Started):
             self.under_way.discard(key)
         elif isinstance(event, Progress):

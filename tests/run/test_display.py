@@ -124,3 +124,14 @@ def test_a_training_tells_its_steps_and_where_it_goes_on(
     assert second[0].epochs == 1.0
     assert second[0].val_f1 is not None
     assert second[-1].epochs == 3.0
+
+
+def test_the_first_seconds_of_a_worker_are_no_training(jobs: list[Job]) -> None:
+    clock = Clock()
+    work = Work(jobs[:1], clock)
+    work.follow(Started(jobs[0]))
+    clock.now = 100.0
+    work.follow(Progress(jobs[0], Position(0.0)))
+    clock.now = 110.0
+    work.follow(Progress(jobs[0], Position(5.0)))
+    assert work.time_left() == "about 10 s left"
