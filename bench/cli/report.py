@@ -1,5 +1,6 @@
 """``bench report``: Render tables, figures and a page from records."""
 
+from collections.abc import Collection
 from pathlib import Path
 
 import click
@@ -20,13 +21,16 @@ def command(out: Path | None, report: Path | None) -> None:
     render_and_print(out or default_results(), report or report_folder(out))
 
 
-def render_and_print(out: Path, report: Path) -> None:
-    """Render a report; print its main tables, what was left out, and where the rest is."""
+def render_and_print(out: Path, report: Path, keys: Collection[str] = ()) -> None:
+    """Render a report; print its main tables, what was left out, and where the rest is.
+
+    With the ``keys`` of some cells the tables printed are of these cells alone.
+    """
     from bench.render.formats import to_console
-    from bench.report import render
+    from bench.report import asked_tables, render
 
     rendered = render(out, report)
-    for table in rendered.tables:
+    for table in (asked_tables(out, keys) if keys else ()) or rendered.tables:
         click.echo(to_console(table))
     for error in rendered.damaged:
         click.echo(f"left out: {error}", err=True)

@@ -26,9 +26,10 @@ from bench.run.stock import take_stock
 
 @dataclass(frozen=True)
 class Summary:
-    """How a run ended: numbers of cells by outcome, those found done included as ``already-done``."""
+    """How a run ended: numbers of cells by outcome, those found done included as ``already-done``, and their keys."""
 
     outcomes: Mapping[str, int]
+    keys: frozenset[str] = frozenset()
 
     @property
     def n_cells(self) -> int:
@@ -82,7 +83,7 @@ def execute(request: Request, data: Path, out: Path, resources: Resources) -> Su
         if run.is_waiting and not (resources.fail_fast and any(map(_is_bad, ended.values()))):
             # With the configurations that were tried just now.
             ended |= run.train_planned()
-    return Summary(run.counted(ended))
+    return Summary(run.counted(ended), run.keys)
 
 
 @dataclass
@@ -102,6 +103,11 @@ class _Run:
     def is_waiting(self) -> bool:
         """Whether cells waited for configurations to be tried."""
         return any(planned.status == "needs tuning" for planned in self.cells)
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """The keys of the cells asked for."""
+        return frozenset(planned.cell.key for planned in self.cells if planned.cell is not None)
 
     def train_planned(self) -> dict[str, str]:
         """Plan, and train what can be trained now; return the outcomes by key."""
