@@ -12,7 +12,7 @@ from bench import datasets
 from bench.datasets.cache.manifest import Manifest
 from bench.datasets.cache.prepare import refuse_damage
 from bench.errors import UsageError
-from bench.plan.data import check_all
+from bench.plan.data import check_all, check_splits
 from bench.plan.grid import PlannedCell, Request, plan, to_train
 from bench.results.store import require_writable
 from bench.run.backend import Backend, backend_for
@@ -77,7 +77,7 @@ def execute(request: Request, data: Path, out: Path, resources: Resources) -> Su
     sweep_old(out)
     manifests, problems = check_all(request.datasets, data, skip_missing=resources.skip_missing)
     with _sigterm_interrupts(), backend_for(resources) as backend:
-        prepared = _prepare(manifests, data, resources, problems)
+        prepared = _prepare(request, manifests, data, resources, problems)
         run = _Run(request.only(list(prepared)), prepared, data, out, resources, backend)
         ended = run.train_planned()
         if run.is_waiting and not (resources.fail_fast and any(map(_is_bad, ended.values()))):
@@ -169,18 +169,26 @@ def _found(cell: PlannedCell) -> str:
 
 
 def _prepare(
-    manifests: dict[str, Manifest | None], data: Path, resources: Resources, problems: Sequence[str]
+    request: Request,
+    manifests: Mapping[str, Manifest | None],
+    data: Path,
+    resources: Resources,
+    problems: Sequence[str],
 ) -> dict[str, Manifest]:
     with make_display() as display:
         for problem in problems:
             display.say(f"skipped: {problem}")
-        return prepare_all(
+        prepared = prepare_all(
             manifests,
             data,
             jobs=resources.jobs,
             allow_skipped=resources.allow_skipped,
             on_record=display.record,
         )
+        fit, problems = check_splits(prepared, request.data(), skip_missing=resources.skip_missing)
+        for problem in problems:
+            display.say(f"skipped: {problem}")
+    return {name: prepared[name] for name in fit}
 
 
 def _train(events: Generator[Event], display: Display, *, fail_fast: bool) -> dict[str, str]:
