@@ -64,7 +64,7 @@ def _scores(scores: "Scores") -> dict[str, float | None]:
 
 
 def _table(cells: "Sequence[CellStatus]") -> list[str]:
-    """Return a row per dataset, how many are begun, the cells that are running, failed or damaged, and notes on others."""
+    """Return a row per dataset, how many are begun, the cells that are running, failed or damaged, and notes."""
     from bench.run.status import STATES
 
     datasets = list(dict.fromkeys(cell.name.dataset for cell in cells))
