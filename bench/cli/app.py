@@ -94,7 +94,9 @@ class LazyGroup(click.Group):
             click.echo(f"error: {refusal}", err=True)
             ctx.exit(refusal.exit_code)
         except KeyboardInterrupt:
-            click.echo("interrupted; finished cells are kept, run the same command to go on", err=True)
+            click.echo(
+                "interrupted: finished cells and epochs are kept; run the same command to go on", err=True
+            )
             ctx.exit(130)
 
 

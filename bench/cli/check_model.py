@@ -15,6 +15,18 @@ def command(spec: str) -> None:
     """Run the conformance battery on a model of your own, a network or an estimator, and say what fails.
 
     \b
+    A network is a torch.nn.Module:
+      __init__(self, *, n_channels, n_times, n_classes, width=8)
+                     three sizes, then hyperparameters with defaults, all by keyword
+      forward(x)     x: (batch, n_times, n_channels) float32; returns logits (batch, n_classes)
+      features(x)    returns (batch, width), what the last linear map reads
+      In evaluation the logits of a window depend on no other window of the batch, and
+      equal seeds give equal weights and equal logits.
+    An estimator has scikit-learn's fit(X, y) and predict_proba(X) or decision_function(X).
+      X: (n_windows, n_channels, n_times) float32; one row a window where the estimator has
+      window_layout = "flat", as for scikit-learn's own.
+
+    \b
     bench check-model ./my_model.py:MyNet
     bench check-model ./my_model.py:MyEstimator
     bench check-model sklearn.ensemble:HistGradientBoostingClassifier

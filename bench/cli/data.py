@@ -56,7 +56,7 @@ def prepare(names: tuple[str, ...], data: Path | None, jobs: int, allow_skipped:
 
     root = data or default_data()
     for name in _chosen(names, root):
-        with make_display(0) as display:
+        with make_display() as display:
             manifest = datasets.prepare(
                 name,
                 root,

@@ -55,7 +55,7 @@ def _data_lines(root: Path) -> list[str]:
     from bench.errors import DataError
 
     lines = []
-    for name in datasets.names(all_only=True):
+    for name in [*datasets.names(all_only=True), *datasets.register_imported(root)]:
         try:
             manifest = datasets.find_prepared(name, root)
         except DataError as error:

@@ -10,6 +10,7 @@ from bench.cli.options import data_option, grid_options, out_option
 
 if TYPE_CHECKING:
     from bench.plan.grid import Request
+    from bench.settings import CellSettings
 
 
 @click.command("explain")
@@ -42,8 +43,26 @@ def command(data: Path | None, out: Path | None, skip_missing: bool, **options: 
         else:
             click.echo(f"  key {planned.cell.key}")
             click.echo(json.dumps(_shortened(planned.cell.key_parts()), indent=2))
-        for name, origin in sorted(settings.origins.items()):
-            click.echo(f"  {name}: {origin}")
+        for line in _values(settings):
+            click.echo(f"  {line}")
+
+
+def _values(settings: "CellSettings") -> list[str]:
+    """Return a line for every setting: its value, and where it comes from."""
+    from bench.settings.words import text_of
+
+    values = {
+        **settings.training.model_dump(),
+        **settings.hyperparameters,
+        **settings.data.model_dump(),
+        **settings.execution,
+    }
+    texts = {name: text_of(name, value) for name, value in sorted(values.items())}
+    width, wide = max(map(len, texts)), min(24, max(map(len, texts.values())))
+    return [
+        f"{name:<{width}}  {text:<{wide}}  {settings.origins.get(name, 'default')}"
+        for name, text in texts.items()
+    ]
 
 
 def _remedy(dataset: str, request: "Request", data: Path | None) -> str:
@@ -53,9 +72,12 @@ def _remedy(dataset: str, request: "Request", data: Path | None) -> str:
 
 
 def _shortened(parts: dict) -> dict:
-    """Return the parts with each list of subjects as its length and ends."""
+    """Return the parts without settings, with each list of subjects as its length and ends."""
     split = {
         name: f"{len(subjects)} subjects, {subjects[0]} ... {subjects[-1]}" if subjects else "no subject"
         for name, subjects in parts["data"]["split"].items()
     }
-    return {**parts, "data": {**parts["data"], "split": split}}
+    # Settings are shown one by one, with their origins.
+    model = {name: value for name, value in parts["model"].items() if name != "hyperparameters"}
+    rest = {name: value for name, value in parts.items() if name != "training"}
+    return {**rest, "model": model, "data": {**parts["data"], "split": split}}

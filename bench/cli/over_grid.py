@@ -39,14 +39,15 @@ def planned_cells(
     request: Request, data: Path | None, out: Path, *, skip_missing: bool = False
 ) -> list[PlannedCell]:
     """Return every cell with its status; nothing is simulated, prepared or trained."""
-    from bench.plan.data import check_all, check_simulated
+    from bench.plan.data import check_all, check_simulated, check_splits
     from bench.plan.grid import plan
 
     if data is None and request.preset.simulated:
         manifests, problems = check_simulated(request.datasets), []
     else:
         manifests, problems = check_all(request.datasets, data or default_data(), skip_missing=skip_missing)
-    for problem in problems:
+    manifests, unsplit = check_splits(manifests, request.data(), skip_missing=skip_missing)
+    for problem in (*problems, *unsplit):
         click.echo(f"skipped: {problem}", err=True)
     return plan(request.only(list(manifests)), manifests, out)
 

@@ -50,8 +50,9 @@ def command(data: Path | None, out: Path | None, budget: float, **options: Any) 
     bench plan --preset demo --models medmamba
     """
     from bench.cli import over_grid as grid
-    from bench.plan.cost import describe_total
-    from bench.plan.data import check_all
+    from bench.machine import available_bytes
+    from bench.plan.cost import describe_total, memory_warning
+    from bench.plan.data import check_all, check_splits
     from bench.plan.grid import counts, plan
     from bench.processes import fork_server
     from bench.run.calibrate import forecast
@@ -65,21 +66,25 @@ def command(data: Path | None, out: Path | None, budget: float, **options: Any) 
     resources = Resources(**options)
     # Before anything that cuts windows in processes of its own.
     fork_server()
-    with make_display(0) as display:
+    with make_display() as display:
         for problem in problems:
             display.say(f"skipped: {problem}")
         prepared = prepare_all(
             manifests, root, jobs=resources.jobs, allow_skipped=True, on_record=display.record
         )
-        cells = plan(request.only(list(prepared)), prepared, results)
+        fit, problems = check_splits(prepared, request.data(), skip_missing=resources.skip_missing)
+        for problem in problems:
+            display.say(f"skipped: {problem}")
+        cells = plan(request.only(list(fit)), fit, results)
         cells = cells if resources.shard is None else resources.shard.of(cells)
         found = forecast(cells, root, results, resources, budget_s=budget, say=display.say)
     click.echo(counts(cells))
-    for line in [
-        *_kinds(found),
-        *describe_total([found.cost(planned) for planned in found.cells], resources.jobs),
-    ]:
+    costs = [found.cost(planned) for planned in found.cells]
+    for line in [*_kinds(found), *describe_total(costs, resources.jobs)]:
         click.echo(line)
+    if found.device == "cpu":
+        for line in memory_warning(costs, resources.jobs, available_bytes()):
+            click.echo(line, err=True)
 
 
 def _kinds(found: "Forecast") -> list[str]:

@@ -61,6 +61,8 @@ from bench.cli.report import render_and_print
 def command(data: Path | None, out: Path | None, dry_run: bool, **options: Any) -> None:
     """Train the cells of a grid that are not done, measure the models' cost, and render the report.
 
+    What is printed is of these cells; the report is of all in the results folder.
+
     With medmamba and adftd in the grid its three reduced variants are trained on adftd too.
 
     \b
@@ -92,5 +94,5 @@ def command(data: Path | None, out: Path | None, dry_run: bool, **options: Any) 
         measured = grid.has_all_models(request) if wanted is None else wanted
         if measured and not (options["fail_fast"] and summary.n_bad):
             grid.measure(request, results, device=options["device"], threads=threads)
-        render_and_print(results, report_folder(out))
+        render_and_print(results, report_folder(out), summary.keys)
     raise SystemExit(1 if summary.n_bad else 0)

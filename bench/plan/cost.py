@@ -190,6 +190,24 @@ def describe_total(costs: Sequence[Cost | None], n_workers: int) -> list[str]:
     return lines
 
 
+def memory_warning(costs: Sequence[Cost | None], n_workers: int, available_bytes: int) -> list[str]:
+    """Return a warning, and what to set, if the cells that run at once need more memory than there is; else nothing."""
+    sizes = [cost.memory_bytes for cost in costs if cost is not None and cost.memory_bytes is not None]
+    largest = nlargest(n_workers, sizes)
+    if sum(largest) <= available_bytes:
+        return []
+    room = 0
+    while room < len(largest) and sum(largest[: room + 1]) <= available_bytes:
+        room += 1
+    needed, there = sum(largest) / 2**30, available_bytes / 2**30
+    remedy = (
+        f"set --jobs {room}" if room else "set --jobs 1 --set micro_batch_size=8 (windows at once in a step)"
+    )
+    return [
+        f"warning: {len(largest)} cells at once need {needed:.1f} GiB, {there:.1f} GiB are free: {remedy}"
+    ]
+
+
 def duration(seconds: float) -> str:
     """Return a time as text, such as ``3 min``."""
     if seconds < 120:

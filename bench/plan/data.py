@@ -1,6 +1,6 @@
 """The data of cells, from the manifests of prepared datasets alone."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Sized
 from pathlib import Path
 
 from bench import datasets
@@ -11,6 +11,7 @@ from bench.errors import DataError
 from bench.plan.cell import CellData
 from bench.results.record import DataDescription, PartName, SplitCounts
 from bench.settings import CellSettings
+from bench.settings.schema import DataSettings
 
 
 def cell_data(settings: CellSettings, manifest: Manifest) -> CellData:
@@ -85,10 +86,50 @@ def check_all(
             manifests[name] = datasets.find_prepared(name, root)
         except DataError as error:
             problems.append(f"{name}: {error}")
-    if problems and not (skip_missing and manifests):
+    _refuse(problems, manifests, skip_missing)
+    return manifests, problems
+
+
+def check_splits(
+    manifests: Mapping[str, Manifest | None], data: Mapping[str, DataSettings], *, skip_missing: bool
+) -> tuple[dict[str, Manifest | None], list[str]]:
+    """Check that the subjects of every prepared dataset can be split as asked.
+
+    Parameters
+    ----------
+    manifests, data
+        The manifest of each dataset, None if it is not prepared yet, and how it is to be split.
+    skip_missing
+        Skip those that cannot be split.
+
+    Returns
+    -------
+    manifests, problems
+        Those that can be split or are not prepared yet; one line for each that is skipped.
+
+    Raises
+    ------
+    DataError
+        A dataset cannot be split and must not be skipped, or none is left; all of them are named.
+    """
+    fit: dict[str, Manifest | None] = {}
+    problems: list[str] = []
+    for name, manifest in manifests.items():
+        try:
+            if manifest is not None:
+                how = data[name]
+                datasets.make_split(name, manifest.subjects, how=how.split, seed=how.split_seed)
+            fit[name] = manifest
+        except DataError as error:
+            problems.append(str(error))
+    _refuse(problems, fit, skip_missing)
+    return fit, problems
+
+
+def _refuse(problems: Sequence[str], usable: Sized, skip_missing: bool) -> None:
+    if problems and not (skip_missing and usable):
         advice = "" if skip_missing else "\nrun the others with --skip-missing"
         raise DataError("\n".join(["datasets cannot be used:", *problems]) + advice)
-    return manifests, problems
 
 
 def check_simulated(names: Sequence[str]) -> dict[str, Manifest | None]:

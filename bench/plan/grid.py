@@ -17,7 +17,7 @@ from bench.results.twins import find_twin
 from bench.settings import CellSettings, Preset, resolve
 from bench.settings.candidates import Candidate
 from bench.settings.resolve import Control, candidates_of
-from bench.settings.schema import Tuned
+from bench.settings.schema import DataSettings, Tuned
 from bench.settings.tables import recipe
 
 Status = Literal["done", "to do", "failed", "not prepared", "needs tuning"]
@@ -73,6 +73,13 @@ class Request:
             assignments=self.assignments,
             candidate=candidate,
         )
+
+    def data(self) -> dict[str, DataSettings]:
+        """Return how each dataset is to be split and scaled, the same for every model."""
+        model, seed = self.models[0], self.seeds[0]
+        return {
+            name: self.resolved(model, name, seed, self._first(model, name)).data for name in self.datasets
+        }
 
     def candidates(self, model: str, dataset: str) -> tuple[Candidate, ...]:
         """Return the configurations to try for a model; none under a recipe without a search."""

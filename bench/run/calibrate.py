@@ -27,13 +27,14 @@ Say = Callable[[str], None]
 class Forecast:
     """The cells that a run would train and, by `same_but_seed`, their expected cost or why it is unknown.
 
-    ``trials`` are the trials run for cells without records.
+    ``trials`` are the trials run for cells without records; ``device`` is what cells compute on, ``cpu`` or ``cuda``.
     """
 
     cells: Sequence[PlannedCell]
     costs: Mapping[str, Cost]
     troubles: Mapping[str, str]
     trials: Mapping[str, Trial]
+    device: str
 
     def cost(self, planned: PlannedCell) -> Cost | None:
         """Return the cost of a cell, None where its trial failed."""
@@ -59,12 +60,13 @@ def forecast(
         Called with a line for each trial.
     """
     chosen = to_train(cells, retry_failed=resources.retry_failed)
+    device = resolve_device(resources.device)
     if not chosen:
-        return Forecast(chosen, {}, {}, {})
+        return Forecast(chosen, {}, {}, {}, device)
     first: dict[str, PlannedCell] = {}
     for planned in chosen:
         first.setdefault(same_but_seed(planned), planned)
-    jobs = make_jobs(list(first.values()), data, out, resources, resolve_device(resources.device))
+    jobs = make_jobs(list(first.values()), data, out, resources, device)
     place = Place(
         device=jobs[0].device,
         device_name=describe(jobs[0].device, 1, "float32", None).device_name,
@@ -87,7 +89,7 @@ def forecast(
         else:
             troubles[name] = found
             say(f"trial of {job.cell.settings.model} on {job.cell.settings.dataset} failed: {found}")
-    return Forecast(chosen, costs, troubles, trials)
+    return Forecast(chosen, costs, troubles, trials, device)
 
 
 def run_trials(jobs: Sequence[Job], n_workers: int, budget_s: float) -> Iterator[tuple[int, Trial | str]]:

@@ -2,10 +2,14 @@
 
 import sys
 import time
+from collections.abc import Callable, Sequence
 from typing import Protocol, Self
 
 from bench.run.job import Job
 from bench.run.pool import Event, Finished, Progress, Started
+
+LINE_S = 60.0
+Clock = Callable[[], float]
 
 
 class Display(Protocol):
@@ -28,35 +32,87 @@ class Display(Protocol):
         """End, whatever the reason."""
 
 
-class _Count:
-    """How many cells are done of how many, and how long the rest will take at the pace so far."""
+class Work:
+    """The work of a run, counted in windows, and how long the rest will take at the pace so far.
 
-    def __init__(self, n_cells: int) -> None:
-        self.n_cells, self.n_done, self.started = n_cells, 0, time.monotonic()
+    An epoch passes the windows of training and validation; the fit of an estimator counts as a single epoch. Epochs
+    that a cell brings from its checkpoint are done, but say nothing of the pace.
 
-    def finished(self, event: Finished) -> str:
-        self.n_done += 1
-        ended = event.ended
-        score = f"test F1 {100 * ended.test_f1:.2f}" if ended.test_f1 is not None else ""
-        score = f"validation F1 {100 * ended.val_f1:.2f}" if ended.val_f1 is not None else score
-        result = "; ".join(filter(None, (score, ended.message)))
-        left = f", {self.time_left()} left" if 0 < self.n_done < self.n_cells else ""
-        return (
-            f"[{self.n_done}/{self.n_cells}] {event.job.cell.label}: {ended.outcome} {result}{left}".rstrip()
-        )
+    Parameters
+    ----------
+    jobs
+        The cells of the run.
+    clock
+        Gives the time in seconds.
+    """
+
+    def __init__(self, jobs: Sequence[Job], clock: Clock = time.monotonic) -> None:
+        self.clock, self.began = clock, clock()
+        self.left = {job.cell.key: _windows(job) for job in jobs}
+        self.n_cells, self.n_done, self.n_windows = len(jobs), 0, 0.0
+        self.under_way: set[str] = set()
+
+    def follow(self, event: Event) -> None:
+        """Count what an event tells."""
+        key, whole = event.job.cell.key, _windows(event.job)
+        if not self.under_way and not self.n_done:
+            # The pace is that of training: a worker's first seconds are imports.
+            self.began = self.clock()
+        if isinstance(event, Started):
+            self.under_way.discard(key)
+        elif isinstance(event, Progress):
+            left = whole * max(0.0, 1 - event.position.epochs / _epochs(event.job))
+            if key in self.under_way:
+                self.n_windows += max(0.0, self.left[key] - left)
+            self.under_way.add(key)
+            self.left[key] = left
+        else:
+            self.n_done += 1
+            if event.job.cell.settings.is_estimator and event.ended.outcome == "ok":
+                self.n_windows += whole
+            self.left[key] = 0.0
 
     def time_left(self) -> str:
-        seconds = (time.monotonic() - self.started) / max(1, self.n_done) * (self.n_cells - self.n_done)
-        minutes, seconds = divmod(int(seconds), 60)
-        return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min {seconds} s"
+        """Return how long the rest will take in words; empty without work done, or without any left."""
+        left = sum(self.left.values())
+        if not (left and self.n_windows):
+            return ""
+        minutes, seconds = divmod(int((self.clock() - self.began) / self.n_windows * left), 60)
+        if minutes >= 60:
+            return f"about {minutes // 60} h {minutes % 60} min left"
+        return f"about {minutes} min {seconds} s left" if minutes else f"about {seconds} s left"
+
+
+def _epochs(job: Job) -> int:
+    settings = job.cell.settings
+    return 1 if settings.is_estimator else settings.protocol.epochs
+
+
+def _windows(job: Job) -> float:
+    data = job.cell.data.description
+    return float(_epochs(job) * (data.n_train_windows_used + data.parts["validation"].n_windows))
+
+
+def _percent(score: float | None) -> str:
+    return "" if score is None else f"validation F1 {100 * score:.2f} %"
+
+
+def _ending(event: Finished, work: Work) -> str:
+    """Return the line of a cell that has ended."""
+    ended = event.ended
+    score = f"test F1 {100 * ended.test_f1:.2f} %" if ended.test_f1 is not None else _percent(ended.val_f1)
+    result = "; ".join(filter(None, (score, ended.message)))
+    line = f"[{work.n_done}/{work.n_cells}] {event.job.cell.label}: {ended.outcome} {result}".rstrip()
+    return ", ".join(filter(None, (line, work.time_left())))
 
 
 class PlainDisplay:
-    """Lines for logs: a tenth of a preparation, and every cell's end."""
+    """Lines for logs: a tenth of a preparation, a minute of a training, and every cell's end."""
 
-    def __init__(self, n_cells: int) -> None:
-        self.count = _Count(n_cells)
+    def __init__(self, jobs: Sequence[Job], clock: Clock = time.monotonic) -> None:
+        self.clock, self.work = clock, Work(jobs, clock)
         self.tenths: dict[str, int] = {}
+        self.said: dict[str, float] = {}
 
     def __enter__(self) -> Self:
         """Begin."""
@@ -77,30 +133,54 @@ class PlainDisplay:
             self.say(f"preparing {dataset}: {done} of {total} records")
 
     def event(self, event: Event) -> None:
-        """Print a line when a cell ends."""
+        """Print a line when a cell ends, when it goes on from a checkpoint, and once a minute."""
+        self.work.follow(event)
         if isinstance(event, Finished):
-            self.say(self.count.finished(event))
+            self.say(_ending(event, self.work))
+        elif isinstance(event, Started):
+            self.said.pop(event.job.cell.key, None)
+        else:
+            self._progress(event)
+
+    def _progress(self, event: Progress) -> None:
+        key, now, position = event.job.cell.key, self.clock(), event.position
+        if key not in self.said:
+            self.said[key] = now
+            if position.epochs >= 1:
+                last, epochs = f"{position.epochs:.0f}", _epochs(event.job)
+                self.say(f"{event.job.cell.label}: goes on after epoch {last} of {epochs}")
+        elif now - self.said[key] >= LINE_S:
+            self.said[key] = now
+            parts = (_amount(event), _percent(position.val_f1), self.work.time_left())
+            self.say(f"{event.job.cell.label}: {', '.join(filter(None, parts))}")
+
+
+def _amount(event: Progress) -> str:
+    """Return how far a training is, in epochs."""
+    return f"{event.position.epochs:.1f} of {_epochs(event.job)} epochs"
 
 
 class LiveDisplay:
-    """A bar of all cells and a line for each that is being trained."""
+    """A bar of all cells and a line for each that is being trained; both vanish at the end."""
 
-    def __init__(self, n_cells: int) -> None:
+    def __init__(self, jobs: Sequence[Job]) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
         from rich.progress import Progress as Bars
 
-        self.count = _Count(n_cells)
+        self.work = Work(jobs)
         self.bars = Bars(
             TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=30),
-            MofNCompleteColumn(),
+            TextColumn("{task.fields[amount]}", markup=False),
             TimeElapsedColumn(),
             TextColumn("{task.fields[note]}", markup=False),
             console=Console(stderr=True),
+            transient=True,
         )
-        self.cells = self.bars.add_task("cells", total=n_cells, note="", visible=n_cells > 0)
         self.tasks: dict[str, int] = {}
+        if jobs:
+            self._move("cells", 0, len(jobs), f"0 of {len(jobs)} cells")
 
     def __enter__(self) -> Self:
         """Begin."""
@@ -117,34 +197,30 @@ class LiveDisplay:
 
     def record(self, dataset: str, done: int, total: int) -> None:
         """Move the bar of a dataset that is being prepared."""
-        self._move(f"preparing {dataset}", done, total, "")
+        self._move(f"preparing {dataset}", done, total, f"{done} of {total} records")
         if done == total:
             self._drop(f"preparing {dataset}")
 
     def event(self, event: Event) -> None:
-        """Move the bar of a cell."""
-        label, epochs = event.job.cell.label, self._epochs(event.job)
+        """Move the bar of a cell, and that of all cells."""
+        self.work.follow(event)
+        label, epochs = event.job.cell.label, _epochs(event.job)
         if isinstance(event, Started):
-            self._move(label, 0, epochs, "")
+            self._move(label, 0, epochs, "starting")
         elif isinstance(event, Progress):
-            self._move(label, event.epoch.epoch, epochs, f"validation F1 {100 * event.epoch.val_f1:.2f}")
+            self._move(label, event.position.epochs, epochs, _amount(event), _percent(event.position.val_f1))
         else:
             self._drop(label)
-            self.say(self.count.finished(event))
-            note = f"{self.count.time_left()} left"
-            self.bars.update(self.cells, completed=self.count.n_done, note=note)  # pyright: ignore[reportArgumentType]
+            self.say(_ending(event, self.work))
+        done, total = self.work.n_done, self.work.n_cells
+        self._move("cells", done, total, f"{done} of {total} cells", self.work.time_left())
 
-    def _epochs(self, job: Job) -> int:
-        """Return the epochs of a network; the fit of an estimator counts as a single step."""
-        settings = job.cell.settings
-        return 1 if settings.is_estimator else settings.protocol.epochs
-
-    def _move(self, label: str, done: int, total: int, note: str) -> None:
+    def _move(self, label: str, done: float, total: int, amount: str, note: str = "") -> None:
         from rich.progress import TaskID
 
         if label not in self.tasks:
-            self.tasks[label] = self.bars.add_task(label, total=total, note=note)
-        self.bars.update(TaskID(self.tasks[label]), completed=done, note=note)
+            self.tasks[label] = self.bars.add_task(label, total=total, amount=amount, note=note)
+        self.bars.update(TaskID(self.tasks[label]), completed=done, amount=amount, note=note)
 
     def _drop(self, label: str) -> None:
         from rich.progress import TaskID
@@ -153,6 +229,6 @@ class LiveDisplay:
             self.bars.remove_task(TaskID(self.tasks.pop(label)))
 
 
-def make_display(n_cells: int) -> Display:
-    """Return the display for where standard error goes."""
-    return LiveDisplay(n_cells) if sys.stderr.isatty() else PlainDisplay(n_cells)
+def make_display(jobs: Sequence[Job] = ()) -> Display:
+    """Return the display of some cells for where standard error goes."""
+    return LiveDisplay(jobs) if sys.stderr.isatty() else PlainDisplay(jobs)

@@ -9,7 +9,7 @@ through batch normalisation; `differs_because` says which others there are. Unte
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -24,12 +24,13 @@ from torch.nn.parallel import DistributedDataParallel
 from bench.errors import UsageError
 from bench.measure.exclusive import training
 from bench.models import registry as models
-from bench.results.record import Epoch, Record
+from bench.results.record import Record
 from bench.results.store import find_record, quarantine_damaged
 from bench.run.cell_lock import locked, sweep
 from bench.run.cells.train_cell import run_cell
 from bench.run.computing import forbid_any_order, set_threads
 from bench.run.job import Job
+from bench.run.news import OnPosition
 from bench.run.shared_norm import share_batch_norms
 from bench.settings import Training
 from bench.train.fit import Fit
@@ -165,7 +166,7 @@ def gathered(own: Tensor, n: int) -> Tensor:
     return torch.cat([rows[:size] for rows, size in zip(everyone, sizes, strict=True)])
 
 
-def run_together(job: Job, on_epoch: Callable[[Epoch], None]) -> Record | None:
+def run_together(job: Job, on_position: OnPosition) -> Record | None:
     """Train a cell with all processes that torchrun started; the first writes and returns its record.
 
     All continue from the first process's checkpoint, which they read before it can write another. Errors are raised
@@ -186,7 +187,7 @@ def run_together(job: Job, on_epoch: Callable[[Epoch], None]) -> Record | None:
     try:
         with training(job.device):
             return (
-                _first(replace(job, ranks=ranks), on_epoch)
+                _first(replace(job, ranks=ranks), on_position)
                 if rank == 0
                 else _other(replace(job, ranks=ranks))
             )
@@ -194,7 +195,7 @@ def run_together(job: Job, on_epoch: Callable[[Epoch], None]) -> Record | None:
         dist.destroy_process_group()
 
 
-def _first(job: Job, on_epoch: Callable[[Epoch], None]) -> Record | None:
+def _first(job: Job, on_position: OnPosition) -> Record | None:
     with ExitStack() as held:
         try:
             held.enter_context(locked(job.folder))
@@ -207,7 +208,7 @@ def _first(job: Job, on_epoch: Callable[[Epoch], None]) -> Record | None:
         quarantine_damaged(job.out, job.name, job.cell.key)
         _agree(None)
         dist.barrier()
-        return run_cell(job, on_epoch, DistributedFit)[0]
+        return run_cell(job, on_position, DistributedFit)[0]
 
 
 def _other(job: Job) -> None:

@@ -13,12 +13,13 @@ from bench.descendants import MOST_PROCESSES
 from bench.errors import BenchError
 from bench.measure.exclusive import training
 from bench.processes import LOST_CODE, Child, stop, wait_for_news
-from bench.results.record import Epoch, Failure, Outcome
+from bench.results.record import Failure, Outcome
 from bench.run import worker
 from bench.run.cell_lock import is_locked, locked, sweep
 from bench.run.ended import Ended
 from bench.run.failure import record_failure
 from bench.run.job import Job
+from bench.run.news import Position
 from bench.run.resources import least_used
 
 RETRIES = 2
@@ -36,10 +37,10 @@ class Started:
 
 @dataclass(frozen=True)
 class Progress:
-    """A job has finished an epoch."""
+    """A job's training has moved."""
 
     job: Job
-    epoch: Epoch
+    position: Position
 
 
 @dataclass(frozen=True)
@@ -166,9 +167,9 @@ def _sleep(running: list[_Running], queue: deque[_Waiting]) -> None:
 
 
 def _news_of(cell: _Running) -> Iterator[Event]:
-    """Yield the epochs that a worker has sent, and store its `Ended` if it sent one."""
+    """Yield the progress that a worker has sent, and store its `Ended` if it sent one."""
     for news in cell.child.received():
-        if isinstance(news, Epoch):
+        if isinstance(news, Position):
             yield Progress(cell.job, news)
         else:
             cell.ended = news

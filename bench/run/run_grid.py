@@ -12,7 +12,7 @@ from bench import datasets
 from bench.datasets.cache.manifest import Manifest
 from bench.datasets.cache.prepare import refuse_damage
 from bench.errors import UsageError
-from bench.plan.data import check_all
+from bench.plan.data import check_all, check_splits
 from bench.plan.grid import PlannedCell, Request, plan, to_train
 from bench.results.store import require_writable
 from bench.run.backend import Backend, backend_for
@@ -26,9 +26,10 @@ from bench.run.stock import take_stock
 
 @dataclass(frozen=True)
 class Summary:
-    """How a run ended: numbers of cells by outcome, those found done included as ``already-done``."""
+    """How a run ended: numbers of cells by outcome, those found done included as ``already-done``, and their keys."""
 
     outcomes: Mapping[str, int]
+    keys: frozenset[str] = frozenset()
 
     @property
     def n_cells(self) -> int:
@@ -76,13 +77,13 @@ def execute(request: Request, data: Path, out: Path, resources: Resources) -> Su
     sweep_old(out)
     manifests, problems = check_all(request.datasets, data, skip_missing=resources.skip_missing)
     with _sigterm_interrupts(), backend_for(resources) as backend:
-        prepared = _prepare(manifests, data, resources, problems)
+        prepared = _prepare(request, manifests, data, resources, problems)
         run = _Run(request.only(list(prepared)), prepared, data, out, resources, backend)
         ended = run.train_planned()
         if run.is_waiting and not (resources.fail_fast and any(map(_is_bad, ended.values()))):
             # With the configurations that were tried just now.
             ended |= run.train_planned()
-    return Summary(run.counted(ended))
+    return Summary(run.counted(ended), run.keys)
 
 
 @dataclass
@@ -103,6 +104,11 @@ class _Run:
         """Whether cells waited for configurations to be tried."""
         return any(planned.status == "needs tuning" for planned in self.cells)
 
+    @property
+    def keys(self) -> frozenset[str]:
+        """The keys of the cells asked for."""
+        return frozenset(planned.cell.key for planned in self.cells if planned.cell is not None)
+
     def train_planned(self) -> dict[str, str]:
         """Plan, and train what can be trained now; return the outcomes by key."""
         self.cells = plan(self.request, self.manifests, self.out)
@@ -111,7 +117,7 @@ class _Run:
             self.cells = self.resources.shard.of(self.cells)
         self.chosen = to_train(self.cells, retry_failed=self.resources.retry_failed)
         jobs = make_jobs(self.chosen, self.data, self.out, self.resources, self.backend.device)
-        with make_display(len(jobs)) as display:
+        with make_display(jobs) as display:
             return _train(self.backend.run(jobs), display, fail_fast=self.resources.fail_fast)
 
     def counted(self, ended: Mapping[str, str]) -> Counter[str]:
@@ -163,18 +169,26 @@ def _found(cell: PlannedCell) -> str:
 
 
 def _prepare(
-    manifests: dict[str, Manifest | None], data: Path, resources: Resources, problems: Sequence[str]
+    request: Request,
+    manifests: Mapping[str, Manifest | None],
+    data: Path,
+    resources: Resources,
+    problems: Sequence[str],
 ) -> dict[str, Manifest]:
-    with make_display(0) as display:
+    with make_display() as display:
         for problem in problems:
             display.say(f"skipped: {problem}")
-        return prepare_all(
+        prepared = prepare_all(
             manifests,
             data,
             jobs=resources.jobs,
             allow_skipped=resources.allow_skipped,
             on_record=display.record,
         )
+        fit, problems = check_splits(prepared, request.data(), skip_missing=resources.skip_missing)
+        for problem in problems:
+            display.say(f"skipped: {problem}")
+    return {name: prepared[name] for name in fit}
 
 
 def _train(events: Generator[Event], display: Display, *, fail_fast: bool) -> dict[str, str]:

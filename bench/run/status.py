@@ -10,7 +10,7 @@ from typing import Literal
 from bench.errors import RecordError
 from bench.files import is_plain_name
 from bench.plan.planned import read_planned
-from bench.results.record import CellName
+from bench.results.record import CellName, Record, Scores
 from bench.results.store import CellFolder, cell_folders, is_complete, read_record
 from bench.run.cell_lock import is_locked
 from bench.run.failure import last_lines
@@ -26,7 +26,7 @@ class CellStatus:
     """The status of one cell, from its folder.
 
     ``ending`` is the outcome of its record, ``unfinished``, ``damaged``, or ``-`` without any file; ``note`` is
-    the last message of the cell's log or record.
+    the last message of the cell's log or record; ``record`` is that of a cell that is done.
     """
 
     name: CellName
@@ -34,6 +34,22 @@ class CellStatus:
     state: State
     ending: str
     note: str = ""
+    record: Record | None = None
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether the cell was begun, is not finished, and no process is at it."""
+        return self.state == "to do" and self.ending == "unfinished"
+
+    @property
+    def scores(self) -> dict[str, Scores]:
+        """The scores of a cell that is done, by part: a tried configuration has those of its validation part alone."""
+        record = self.record
+        if record is None:
+            return {}
+        if record.metrics is not None:
+            return {"validation": record.metrics.val, "test": record.metrics.test}
+        return {} if record.validation is None else {"validation": record.validation}
 
     @property
     def label(self) -> str:
@@ -89,7 +105,7 @@ def _status(folder: CellFolder, name: CellName, hashed: bool) -> CellStatus:
     if record.is_done:
         others = sorted(path.name for path in folder.path.glob("differs-*.json"))
         note = f"another process found other scores: {', '.join(others)}" if others else ""
-        return CellStatus(name, folder, "done", record.outcome, note)
+        return CellStatus(name, folder, "done", record.outcome, note, record)
     error = record.error
     return CellStatus(
         name, folder, "failed", record.outcome, f"{error.kind}: {error.message}" if error else ""

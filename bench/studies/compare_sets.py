@@ -6,7 +6,7 @@ larger than between seeds. Unequal keys are different experiments: the settings 
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -87,9 +87,17 @@ def _compare_cell(name: Key, before: list[Record], after: list[Record], spread: 
     right = [record for record in after if record.key not in keys]
     if len(left) == len(right) == 1:
         return [*lines, _other_key(label, left[0], right[0])]
-    lines.extend(Difference(label, "only in the first", f"key {record.key[:12]}", True) for record in left)
-    lines.extend(Difference(label, "only in the second", f"key {record.key[:12]}", True) for record in right)
+    lines.extend(Difference(label, "only in the first", _alone(record, after), True) for record in left)
+    lines.extend(Difference(label, "only in the second", _alone(record, before), True) for record in right)
     return lines
+
+
+def _alone(record: Record, others: Sequence[Record]) -> str:
+    """Return what distinguishes a record from the most similar one of the same cell in the other folder."""
+    changes = min((setting_differences(record, other) for other in others), key=len, default=None)
+    if changes is None:
+        return f"key {record.key[:12]}"
+    return f"key {record.key[:12]}; the nearest in the other: {'; '.join(changes) or 'other subjects in its split'}"
 
 
 def _same_key(label: str, first: Record, second: Record, spread: float | None) -> Difference:

@@ -24,6 +24,8 @@ from bench.train.part import Part
 from bench.train.scores import DivergedError, macro_f1, mean_loss
 from bench.train.seeding import seed_draws, torch_generator
 
+OnStep = Callable[[float], None]
+
 
 class Fit:
     """One training in progress.
@@ -68,8 +70,10 @@ class Fit:
         stalled = patience is not None and n_epochs - self.best_epoch >= patience and n_epochs > 0
         return stalled or n_epochs >= self.training.epochs
 
-    def run_epoch(self) -> Epoch:
+    def run_epoch(self, on_step: OnStep | None = None) -> Epoch:
         """Train one epoch, validate, and keep the weights if they are the best so far.
+
+        ``on_step`` gets the share of the epoch's training windows that are done, after each step.
 
         Raises
         ------
@@ -77,7 +81,7 @@ class Fit:
             A loss, a gradient or a logit is not finite; no step was taken with it.
         """
         started = time.perf_counter()
-        train_loss, learning_rate = self._train_one_epoch()
+        train_loss, learning_rate = self._train_one_epoch(on_step)
         if self.averaged is not None:
             self.averaged.update_parameters(self.model)
         judged = self.model if self.averaged is None else self.averaged.module
@@ -95,12 +99,12 @@ class Fit:
         self._keep_if_best(epoch, judged)
         return epoch
 
-    def _train_one_epoch(self) -> tuple[float, float]:
+    def _train_one_epoch(self, on_step: OnStep | None) -> tuple[float, float]:
         """Take the steps of one epoch; return the mean loss of its windows and the last step's learning rate."""
         self.model.train()
         # Validation reseeds the generator that training draws from, so every epoch gets its own stream.
         seed_draws(self.model, self.seed, f"training epoch {len(self.history) + 1}")
-        total, learning_rate = 0.0, 0.0
+        total, learning_rate, n_done = 0.0, 0.0, 0
         positions = torch.randperm(len(self.train), generator=self.order).numpy()
         for windows, labels in self.train.batches(positions, self.training.batch_size):
             self.optimiser.zero_grad(set_to_none=True)
@@ -115,6 +119,9 @@ class Fit:
             self.optimiser.step()
             self.schedule.step()
             total += loss * len(labels)
+            n_done += len(labels)
+            if on_step is not None:
+                on_step(n_done / len(self.train))
         return total / len(self.train), learning_rate
 
     def _accumulate(self, windows: Tensor, labels: Tensor) -> list[Tensor]:

@@ -280,7 +280,7 @@ def after_the_cells(
         monkeypatch.setattr(grid, "measure", measure)
         monkeypatch.setattr(grid, "ready_data", lambda *_: tmp_path)
         monkeypatch.setattr(grid, "run_cells", lambda *_: Summary(outcomes))
-        monkeypatch.setattr("bench.cli.run.render_and_print", lambda out, _: rendered.append(out))
+        monkeypatch.setattr("bench.cli.run.render_and_print", lambda out, *_: rendered.append(out))
         CliRunner().invoke(
             run, ["--out", str(tmp_path), "--datasets", "adftd", *arguments], catch_exceptions=False
         )

@@ -4,9 +4,18 @@ import json
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.cli.conftest import SMALL, Bench
+
+TWO = """
+name = "two"
+title = "Two people"
+class_names = ["rest", "move"]
+channel_names = ["x"]
+sampling_rate_hz = 16.0
+"""
 
 
 def records(out: Path) -> list[dict]:
@@ -107,6 +116,33 @@ def test_skip_missing_runs_the_rest(bench: Bench, data: Path) -> None:
     assert "1 trained" in done.err
 
 
+@pytest.mark.usefixtures("unreported")
+def test_skip_missing_skips_what_cannot_be_split(bench: Bench, data: Path, tmp_path: Path) -> None:
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d" / "uci-har").symlink_to(data / "uci-har")
+    draw = np.random.default_rng(1)
+    (tmp_path / "two").mkdir()
+    (tmp_path / "two" / "dataset.toml").write_text(TWO)
+    np.savez(
+        tmp_path / "two" / "windows.npz",
+        windows=draw.normal(size=(8, 32, 1)),
+        labels=np.repeat([0, 1], 4),
+        subject=np.repeat(["ann", "bob"], 4),
+    )
+    assert bench("data", "import", "two", "--data", "d").code == 0
+    command = ("run", "--models", "transformer", "--datasets", "two,uci-har", "--data", "d", *SMALL)
+    refused = bench(*command, "--out", "r")
+    assert refused.code == 2
+    assert "two: the train part of split 'stratified-41' is empty" in refused.err
+    assert "run the others with --skip-missing" in refused.err
+    done = bench(*command, "--out", "r", "--skip-missing")
+    assert done.code == 0, done.err
+    assert "skipped: two: the train part" in done.err
+    assert "1 trained" in done.err
+    shown = bench("run", "--dry-run", *command[1:], "--out", "r", "--skip-missing")
+    assert "1 cells: 1 done" in shown.out
+
+
 def test_a_damaged_table_is_one_line_and_nothing_is_written(bench: Bench, data: Path, tmp_path: Path) -> None:
     shutil.copytree(data / "uci-har", tmp_path / "d" / "uci-har")
     labels = next((tmp_path / "d").rglob("y_train.txt"))
@@ -132,5 +168,7 @@ def test_an_unwritable_results_folder_is_refused_before_training(
 def test_explain_tells_where_each_value_comes_from(bench: Bench, data: Path) -> None:
     done = bench("explain", "--models", "medmamba", "--datasets", "uci-har", "--data", data, *SMALL[:-2])
     assert done.code == 0, done.err
-    assert "epochs: --set" in done.out
-    assert "label_smoothing: recipe medmamba" in done.out
+    lines = {line.split()[0]: line.split()[1:] for line in done.out.splitlines() if line.strip()}
+    assert lines["epochs"] == ["2", "--set"]
+    assert lines["label_smoothing"][:3] == ["0.02", "recipe", "medmamba:"]
+    assert lines["d_model"] == ["16", "--set"]

@@ -64,6 +64,15 @@ def test_status_counts_done_and_failed_and_says_why(filled: Bench) -> None:
     assert "failed: own_models.Raises / uci-har / seed 41  Unpicklable: mistake 42" in done.out
 
 
+def test_status_in_json_has_reasons_and_scores(filled: Bench) -> None:
+    lines = [json.loads(line) for line in filled("status", "--out", "r", "--json").out.splitlines()]
+    failed, done = sorted(lines, key=lambda line: line["state"] == "done")
+    assert failed["reason"] == "Unpicklable: mistake 42"
+    assert failed["scores"] == {}
+    assert 0 < done["scores"]["test"]["accuracy"] <= 1
+    assert done["scores"].keys() == {"validation", "test"}
+
+
 def test_status_of_a_folder_without_a_run(bench: Bench, tmp_path: Path) -> None:
     assert bench("status", "--out", tmp_path).out.splitlines()[-1].split() == ["all", "0", "0", "0", "0"]
 
@@ -90,6 +99,7 @@ def test_status_during_a_run_and_after_its_death(bench: Bench, data: Path, tmp_p
         run.send_signal(signal.SIGKILL)
         run.wait()
     wait_for(lambda: states(bench) == {"done": 1, "to do": 3}, "the workers to go")
+    assert "1 begun; the next run goes on after the last epoch of 0" in bench("status", "--out", "r").out
 
 
 def test_a_cell_cleaned_is_to_do_again(filled: Bench, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from bench.plan.cost import (
     costs_from_records,
     describe_cost,
     describe_total,
+    memory_warning,
     same_but_seed,
     wall_time_s,
 )
@@ -143,6 +144,23 @@ def test_costs_are_told_with_time_memory_and_doubt() -> None:
         "3.0 GiB at once",
         "not counted: 1 cells whose cost is unknown",
     ]
+
+
+@pytest.mark.parametrize(
+    ("n_workers", "gib", "remedy"),
+    [
+        (2, 7, None),
+        (3, 5.5, "set --jobs 2"),
+        (3, 3.5, "set --jobs 1"),
+        (1, 1, "set --jobs 1 --set micro_batch_size=8"),
+    ],
+)
+def test_cells_that_do_not_fit_at_once_are_warned_of(n_workers: int, gib: float, remedy: str | None) -> None:
+    costs = [Cost(seconds=1.0, memory_bytes=size * 2**30, doubt=0.1, source="a trial") for size in (1, 2, 3)]
+    lines = memory_warning([*costs, None], n_workers, int(gib * 2**30))
+    assert [line.partition(" are free: ")[2].partition(" (")[0] for line in lines] == [remedy] * (
+        remedy is not None
+    )
 
 
 def test_no_finished_record_has_no_place() -> None:

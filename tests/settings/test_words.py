@@ -20,5 +20,13 @@ def test_values_are_words_of_the_command_line() -> None:
     assert rows["scan"] == "auto | reference | torch | native | mamba-ssm | hub | triton"
 
 
+def test_defaults_are_the_published_ones_or_say_what_they_depend_on() -> None:
+    ours = {row.name: row.default for row in settings_in_words("medmamba")}
+    assert (ours["label_smoothing"], ours["patience"], ours["split"]) == ("0.02", "none", "published")
+    everyone = {row.name: row.default for row in settings_in_words()}
+    assert everyone["epochs"] == "by model"
+    assert everyone["split_seed"] == "41"
+
+
 def test_what_a_variant_fixes_is_no_setting_of_it() -> None:
     assert "strides" not in {one.name for one in settings_in_words("medmamba-single-scale")}

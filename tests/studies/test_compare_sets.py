@@ -144,6 +144,19 @@ def test_cells_of_one_set_only_are_named(sets: tuple[Path, Path], tmp_path: Path
     assert (found.kind, found.cell) == ("only in the first", "patchtst / ptb / seed 41 / published")
 
 
+def test_of_several_settings_of_a_cell_the_nearest_is_named(tmp_path: Path) -> None:
+    both = tmp_path / "first", tmp_path / "second"
+    grid = {"models": ("medmamba",), "datasets": ("ptb",), "seeds": (41,)}
+    write_grid(both[0], Grid(**grid))
+    for preset in ("quick", "demo"):
+        write_grid(both[1], Grid(**grid, preset=preset))
+    first, *second = compare_sets(*both)
+    assert (first.kind, [line.kind for line in second]) == ("only in the first", ["only in the second"] * 2)
+    assert "the nearest in the other: " in first.detail
+    assert "training.epochs 100 -> " in first.detail
+    assert all("-> 100" in line.detail for line in second)
+
+
 def test_a_folder_without_records_is_refused(sets: tuple[Path, Path], tmp_path: Path) -> None:
     with pytest.raises(RecordError, match="nothing: no record of a finished cell"):
         compare_sets(sets[0], tmp_path / "nothing")

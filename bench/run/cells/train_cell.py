@@ -1,6 +1,5 @@
 """One cell from its data to its record: load, train, test once, write."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 from safetensors.torch import save
@@ -9,19 +8,18 @@ from torch import nn
 from bench.files import atomic_file
 from bench.measure.parameters import count_parameters
 from bench.measure.tf32 import forbid_tf32
-from bench.results.record import Epoch, Metrics, Record
+from bench.results.record import Metrics, Record
 from bench.run import checkpoint
 from bench.run.cells.finished_cell import CellClock, Tested, finish, tested
 from bench.run.failure import environment_of
 from bench.run.job import Job
+from bench.run.news import OnPosition, Position, now_and_then
 from bench.run.planned_inputs import Parts, build_model, drawn_train, load_data
 from bench.train.fit import Fit, MakeFit
 from bench.train.seeding import seed_default_generators
 
-OnEpoch = Callable[[Epoch], None]
 
-
-def run_cell(job: Job, on_epoch: OnEpoch, make_fit: MakeFit = Fit) -> tuple[Record, str]:
+def run_cell(job: Job, on_position: OnPosition, make_fit: MakeFit = Fit) -> tuple[Record, str]:
     """Train, test and record one cell; return the record that it has now, and a remark on it.
 
     ``make_fit`` makes the training; it may change the model in place.
@@ -45,7 +43,7 @@ def run_cell(job: Job, on_epoch: OnEpoch, make_fit: MakeFit = Fit) -> tuple[Reco
     model = build_model(job, dataset).to(job.device)
     parameters = count_parameters(model, dataset.facts.n_times, dataset.facts.n_channels)
     fit = make_fit(model, train, parts.validation, job.training, settings.seed)
-    train_to_end(job, fit, on_epoch)
+    train_to_end(job, fit, on_position)
     clock.lap()
 
     model.load_state_dict(fit.best_weights)
@@ -82,16 +80,24 @@ def backends_of(model: nn.Module) -> tuple[str | None, str | None]:
     return getattr(model, "scan_backend", None), getattr(model, "attention_backend", None)
 
 
-def train_to_end(job: Job, fit: Fit, on_epoch: OnEpoch) -> None:
+def train_to_end(job: Job, fit: Fit, on_position: OnPosition) -> None:
     """Train from the last checkpoint of this cell, or from the start, to the last epoch."""
     if checkpoint.restore(job, fit):
         print(f"going on after epoch {len(fit.history)}")
+    tell = now_and_then(on_position)
+    on_position(_position(fit))
     while not fit.finished:
-        epoch = fit.run_epoch()
+        epoch = fit.run_epoch(lambda share: tell(_position(fit, share)))
         print(
             f"epoch {epoch.epoch}: train loss {epoch.train_loss:.4f}, validation loss {epoch.val_loss:.4f}, "
             f"validation F1 {epoch.val_f1:.4f}, {epoch.seconds:.1f} s",
             flush=True,
         )
         checkpoint.save(job, fit)
-        on_epoch(epoch)
+        on_position(_position(fit))
+
+
+def _position(fit: Fit, share: float = 0.0) -> Position:
+    """Return how far a training is, with a share of its next epoch."""
+    history = fit.history
+    return Position(len(history) + share, history[-1].val_f1 if history else None)

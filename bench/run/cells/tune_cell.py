@@ -5,15 +5,16 @@ from bench.measure.parameters import count_parameters
 from bench.results.record import Record
 from bench.results.store import find_record, write_record
 from bench.run.cells.finished_cell import CellClock, tested
-from bench.run.cells.train_cell import OnEpoch, backends_of, train_to_end
+from bench.run.cells.train_cell import backends_of, train_to_end
 from bench.run.failure import environment_of, identity_of
 from bench.run.job import Job
+from bench.run.news import OnPosition
 from bench.run.planned_inputs import FittingParts, build_model, drawn_train, load_data
 from bench.train.fit import Fit
 from bench.train.seeding import seed_default_generators
 
 
-def tune_cell(job: Job, on_epoch: OnEpoch) -> tuple[Record, str]:
+def tune_cell(job: Job, on_position: OnPosition) -> tuple[Record, str]:
     """Train and validate one configuration; return its record, and a remark on it.
 
     Raises
@@ -33,7 +34,7 @@ def tune_cell(job: Job, on_epoch: OnEpoch) -> tuple[Record, str]:
     model = build_model(job, dataset).to(job.device)
     parameters = count_parameters(model, dataset.facts.n_times, dataset.facts.n_channels)
     fit = Fit(model, train, parts.validation, job.training, settings.seed)
-    train_to_end(job, fit, on_epoch)
+    train_to_end(job, fit, on_position)
     clock.lap()
     model.load_state_dict(fit.best_weights)
     scores, _ = tested(model, parts.validation, job, dataset)
