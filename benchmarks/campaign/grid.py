@@ -15,6 +15,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from bench.errors import BenchError
 from benchmarks.soak import FAREWELL_S, differences, incomplete, survivors
 
 LONGEST_S = 900.0
@@ -72,7 +73,7 @@ class Round:
 
     def ask(self, command: str) -> None:
         """Run a short command over the results; what is wrong with its end is noted."""
-        self.ended(self._bench(command), allowed=(0, 1))
+        self.ended(self._bench(command), allowed=(0, 2))
 
     def _bench(
         self, command: str, *more: str, environment: Mapping[str, str] | None = None
@@ -166,7 +167,11 @@ class Round:
     def compare(self) -> None:
         """Note what is not as in the undisturbed run, and processes that are left."""
         self.look()
-        self.problems += [*incomplete(self.out), *differences(self.calm, self.out), *survivors(self.folder)]
+        try:
+            self.problems += [*incomplete(self.out), *differences(self.calm, self.out)]
+        except (BenchError, SystemExit) as error:
+            self.problems.append(f"results not readable: {error}")
+        self.problems += survivors(self.folder)
 
 
 class _Said(threading.Thread):
