@@ -168,10 +168,21 @@ class Round:
         """Note what is not as in the undisturbed run, and processes that are left."""
         self.look()
         try:
-            self.problems += [*incomplete(self.out), *differences(self.calm, self.out)]
+            self.problems += [*incomplete(self.out), *differences(self.calm, self.out), *self._unlike()]
         except (BenchError, SystemExit) as error:
             self.problems.append(f"results not readable: {error}")
         self.problems += survivors(self.folder)
+
+    def _unlike(self) -> list[str]:
+        """Return which files beside the cells are not as in the undisturbed run."""
+        names = [path.relative_to(self.calm) for path in self.calm.glob("splits/*.json")] + [
+            Path("planned.json")
+        ]
+        return [
+            f"{name}: not as in the undisturbed run"
+            for name in names
+            if _digest(self.out / name) != _digest(self.calm / name)
+        ]
 
 
 class _Said(threading.Thread):
