@@ -22,6 +22,8 @@ from benchmarks.soak import kill_one
 KILLED, STOPPED, FAILED, DONE = -9, 2, 1, 0
 DISK_ERRORS = ("ENOSPC", "EIO", "EDQUOT")
 _DAY_S = 86_400
+# A grid has no more than so many: on a slow machine no worker would live until its first checkpoint.
+_MOST = (5, 25)
 _TMPFS_BYTES = 64 << 20
 # Too little for a checkpoint, a record or a line of a log.
 _LEFT_BYTES = (0, 0, 100, 2000, 20_000)
@@ -51,11 +53,13 @@ def refuse(this: Round) -> None:
 
 def limit(this: Round) -> None:
     """Forbid processes of the run to write files beyond a few bytes, and allow it again."""
+    most = this.draw.randint(*_MOST)
 
     def strike(run: subprocess.Popen[bytes]) -> str | None:
-        n_bytes = this.draw.choice((resource.RLIM_INFINITY, *_LEFT_BYTES))
+        lifted = this.faults.total() >= most or this.draw.random() < 0.2
+        n_bytes = resource.RLIM_INFINITY if lifted else this.draw.choice(_LEFT_BYTES)
         n_limited = sum(_limited(process, n_bytes) for process in _family(run))
-        return "EFBIG: RLIMIT_FSIZE" if n_limited and n_bytes != resource.RLIM_INFINITY else None
+        return "EFBIG: RLIMIT_FSIZE" if n_limited and not lifted else None
 
     this.run(strike, allowed=(DONE, STOPPED), every_s=1.5)
 
@@ -63,11 +67,11 @@ def limit(this: Round) -> None:
 def fill(this: Round) -> None:
     """Fill a small file system to its last bytes, and empty it again."""
     this.undo.enter_context(_tmpfs(this.out))
-    filler = this.out / ".filler"
+    filler, most = this.out / ".filler", this.draw.randint(*_MOST)
 
     def strike(_: subprocess.Popen[bytes]) -> str | None:
-        if filler.exists():
-            filler.unlink()
+        if filler.exists() or this.faults.total() >= most:
+            filler.unlink(missing_ok=True)
             return None
         free = shutil.disk_usage(this.out).free - this.draw.choice(_LEFT_BYTES)
         with filler.open("wb") as file:

@@ -148,8 +148,7 @@ class Round:
         process = self.start()
         while time.monotonic() < deadline and self._n_started < MOST_STARTS:
             try:
-                # Ever longer: on a slow machine no worker would live until its first checkpoint.
-                process.wait(self.draw.uniform(0.2, 2 * every_s * (1 + self.faults.total() / 20)))
+                process.wait(self.draw.uniform(0.2, 2 * every_s))
             except subprocess.TimeoutExpired:
                 self.look()
                 done = strike(process)
