@@ -11,7 +11,10 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
+from unittest.mock import patch
 
 import psutil
 
@@ -125,6 +128,29 @@ def misdate(this: Round) -> None:
     this.run(lambda _: None, allowed=(DONE,))
 
 
+def lose(this: Round) -> None:
+    """Have the run use a Ray cluster of two nodes, of which one is lost when a cell is done."""
+    from ray.cluster_utils import Cluster
+
+    small: dict[str, Any] = {"num_cpus": 1, "object_store_memory": 80 << 20}
+    quiet = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0"}
+    with patch.dict(os.environ, this.environment | quiet):
+        cluster = Cluster(initialize_head=True, head_node_args={**small, "include_dashboard": False})
+        try:
+            cluster.add_node(**small)
+            cluster.wait_for_nodes()
+            run = this.start(words=("--backend", "ray", "--address", str(cluster.address)))
+            while run.poll() is None and not this.finished():
+                time.sleep(0.1)
+            if run.poll() is None:
+                cluster.remove_node(cluster.list_all_nodes()[-1], allow_graceful=False)
+                this.faults["Ray node lost"] += 1
+            this.ended(run, allowed=(DONE,))
+        finally:
+            cluster.shutdown()
+    this.run(lambda _: None, allowed=(DONE,))
+
+
 KINDS: dict[str, Callable[[Round], None]] = {
     "kill": kill,
     "refuse": refuse,
@@ -133,8 +159,12 @@ KINDS: dict[str, Callable[[Round], None]] = {
     "truncate": truncate,
     "rival": rival,
     "misdate": misdate,
+    "lose": lose,
 }
-ORDER = ("kill", "truncate", "refuse", "kill", "fill", "rival", "limit", "kill", "truncate", "misdate")
+ORDER = (
+    *("kill", "truncate", "refuse", "kill", "fill", "rival", "limit", "kill", "truncate", "misdate"),
+    *("kill", "refuse", "fill", "truncate", "limit", "lose"),
+)
 """How the kinds take turns."""
 
 
@@ -161,6 +191,8 @@ def usable(kind: str) -> bool:
     """Tell whether a kind of fault can happen here: to mount a file system takes rights, the shim is for Linux."""
     if kind == "fill":
         return sys.platform == "linux" and os.geteuid() == 0 and _mounts()
+    if kind == "lose":
+        return find_spec("ray") is not None
     return sys.platform == "linux" or kind in ("kill", "truncate", "rival")
 
 

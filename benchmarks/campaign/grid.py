@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -66,10 +66,17 @@ class Round:
         """The results folder."""
         return self.folder / "results"
 
-    def start(self, environment: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
-        """Start a run of the grid."""
+    @property
+    def environment(self) -> dict[str, str]:
+        """What processes of this round are given, and are known by, whatever their parent."""
+        return {"OMP_NUM_THREADS": "1", "BENCH_CACHE": str(self.cache), "BENCH_SOAK": str(self.folder)}
+
+    def start(
+        self, environment: Mapping[str, str] | None = None, *, words: Sequence[str] = ()
+    ) -> subprocess.Popen[bytes]:
+        """Start a run of the grid, with more words on its command line if any are given."""
         self._n_started += 1
-        return self._bench("run", *GRID, environment=environment)
+        return self._bench("run", *GRID, *words, environment=environment)
 
     def ask(self, command: str) -> None:
         """Run a short command over the results; what is wrong with its end is noted."""
@@ -78,14 +85,7 @@ class Round:
     def _bench(
         self, command: str, *more: str, environment: Mapping[str, str] | None = None
     ) -> subprocess.Popen[bytes]:
-        there = {
-            **os.environ,
-            "OMP_NUM_THREADS": "1",
-            "BENCH_CACHE": str(self.cache),
-            # By this the processes of this round are known, whatever their parent.
-            "BENCH_SOAK": str(self.folder),
-            **(environment or {}),
-        }
+        there = {**os.environ, **self.environment, **(environment or {})}
         process = subprocess.Popen(
             [sys.executable, "-m", "bench", command, *more, "--out", str(self.out)],
             stdout=subprocess.DEVNULL,
@@ -126,9 +126,10 @@ class Round:
             if now != content:
                 how = "lost" if now is None else "trained twice"
                 self.problems.append(f"finished cell {how}: {path.relative_to(self.out)}")
-        self._seen = {path: content for path in self._finished() if (content := _digest(path)) is not None}
+        self._seen = {path: content for path in self.finished() if (content := _digest(path)) is not None}
 
-    def _finished(self) -> list[Path]:
+    def finished(self) -> list[Path]:
+        """Return the records of finished cells."""
         found = []
         for path in sorted(self.out.rglob("record.json")):
             try:
