@@ -26,8 +26,8 @@ from bench.results.store import read_all
 
 # Deaths of one attempt do not count against a cell when the run itself is started again.
 GIVE_UP_S = 3600.0
-FAREWELL_S = 10.0
-"""How long the processes of a run may take to notice that it is over."""
+FAREWELL_S = 60.0
+"""How long the processes of a run may take to notice that it is over: on a busy machine imports alone take so long."""
 
 
 def main() -> int:

@@ -69,4 +69,6 @@ def read_planned(out: Path) -> list[PlannedName]:
         return _NAMES.validate_python(parse_json(read_regular(path)))
     except (OSError, ValueError) as error:
         reason = first_fault(error) if isinstance(error, ValidationError) else reason_of(error)
-        raise RecordError(f"{path}: damaged ({reason}); remove it, the next run writes it anew") from error
+        raise RecordError(
+            f"{path}: damaged ({reason}); the next run sets it aside and writes it anew"
+        ) from error

@@ -38,11 +38,11 @@ class SplitFile(FrozenModel):
 
 
 def write_split(out: Path, split: SplitFile) -> Path:
-    """Write a split below a results folder, named by its content; one that is there is left as it is."""
+    """Write a split below a results folder, named by its content; one that is there, and whole, is left as it is."""
     text = split.model_dump_json(by_alias=True, indent=0) + "\n"
     digest = hashlib.sha256(text.encode()).hexdigest()
     path = out / FOLDER / f"{split.dataset}-{digest[:12]}.json"
-    if not path.exists():
+    if not path.is_file() or path.read_bytes() != text.encode():
         with atomic_file(path) as temporary:
             temporary.write_text(text, encoding="utf-8")
     return path

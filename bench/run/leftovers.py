@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench.files import remove_abandoned
+from bench.errors import RecordError
+from bench.files import free_name, remove_abandoned
 from bench.plan.cell import cell_name
 from bench.plan.grid import PlannedCell
-from bench.plan.planned import PlannedName, read_planned
+from bench.plan.planned import FILE, PlannedName, read_planned
 from bench.results.store import CellFolder, write_record
 from bench.results.twins import take_over
 from bench.run.cell_lock import is_locked, sweep
@@ -47,7 +48,14 @@ def tidy_done(cells: Sequence[PlannedCell], out: Path) -> None:
 
 
 def planned_by_others(out: Path) -> list[PlannedName]:
-    """Return what the last run asked for if one of its cells is being trained: another run of this folder goes on."""
-    names = read_planned(out)
+    """Return what the last run asked for if one of its cells is being trained: another run of this folder goes on.
+
+    A damaged list is set aside, as nobody but its writer knew what was asked for; the next one takes its place.
+    """
+    try:
+        names = read_planned(out)
+    except RecordError:
+        (out / FILE).rename(free_name(out, f"damaged-{{}}-{FILE}"))
+        return []
     alive = any(is_locked(CellFolder.of(out, name.cell, name.key)) for name in names)
     return names if alive else []

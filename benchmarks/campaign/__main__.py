@@ -36,10 +36,10 @@ def main() -> int:
     options = parser.parse_args()
     folder = (options.folder or cache_root() / "campaign" / f"seed-{options.seed}").resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    deadline = time.monotonic() + 60 * options.minutes
     faults, damaged = Ledger(folder / "faults.jsonl"), Ledger(folder / "inputs.jsonl")
-    inject(faults, folder, options.seed, options.faults, deadline)
-    damage(damaged, options.seed, options.inputs, deadline)
+    half_s = 30 * options.minutes
+    inject(faults, folder, options.seed, options.faults, time.monotonic() + half_s)
+    damage(damaged, options.seed, options.inputs, time.monotonic() + half_s)
     print(summary(options.seed, faults, damaged))
     if options.write:
         write(options.seed, faults, damaged)

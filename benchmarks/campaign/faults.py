@@ -11,7 +11,10 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
+from unittest.mock import patch
 
 import psutil
 
@@ -22,6 +25,8 @@ from benchmarks.soak import kill_one
 KILLED, STOPPED, FAILED, DONE = -9, 2, 1, 0
 DISK_ERRORS = ("ENOSPC", "EIO", "EDQUOT")
 _DAY_S = 86_400
+# A grid has no more than so many: on a slow machine no worker would live until its first checkpoint.
+_MOST = (5, 25)
 _TMPFS_BYTES = 64 << 20
 # Too little for a checkpoint, a record or a line of a log.
 _LEFT_BYTES = (0, 0, 100, 2000, 20_000)
@@ -51,11 +56,13 @@ def refuse(this: Round) -> None:
 
 def limit(this: Round) -> None:
     """Forbid processes of the run to write files beyond a few bytes, and allow it again."""
+    most = this.draw.randint(*_MOST)
 
     def strike(run: subprocess.Popen[bytes]) -> str | None:
-        n_bytes = this.draw.choice((resource.RLIM_INFINITY, *_LEFT_BYTES))
+        lifted = this.faults.total() >= most or this.draw.random() < 0.2
+        n_bytes = resource.RLIM_INFINITY if lifted else this.draw.choice(_LEFT_BYTES)
         n_limited = sum(_limited(process, n_bytes) for process in _family(run))
-        return "EFBIG: RLIMIT_FSIZE" if n_limited and n_bytes != resource.RLIM_INFINITY else None
+        return "EFBIG: RLIMIT_FSIZE" if n_limited and not lifted else None
 
     this.run(strike, allowed=(DONE, STOPPED), every_s=1.5)
 
@@ -63,11 +70,11 @@ def limit(this: Round) -> None:
 def fill(this: Round) -> None:
     """Fill a small file system to its last bytes, and empty it again."""
     this.undo.enter_context(_tmpfs(this.out))
-    filler = this.out / ".filler"
+    filler, most = this.out / ".filler", this.draw.randint(*_MOST)
 
     def strike(_: subprocess.Popen[bytes]) -> str | None:
-        if filler.exists():
-            filler.unlink()
+        if filler.exists() or this.faults.total() >= most:
+            filler.unlink(missing_ok=True)
             return None
         free = shutil.disk_usage(this.out).free - this.draw.choice(_LEFT_BYTES)
         with filler.open("wb") as file:
@@ -121,6 +128,29 @@ def misdate(this: Round) -> None:
     this.run(lambda _: None, allowed=(DONE,))
 
 
+def lose(this: Round) -> None:
+    """Have the run use a Ray cluster of two nodes, of which one is lost when a cell is done."""
+    from ray.cluster_utils import Cluster
+
+    small: dict[str, Any] = {"num_cpus": 1, "object_store_memory": 80 << 20}
+    quiet = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0"}
+    with patch.dict(os.environ, this.environment | quiet):
+        cluster = Cluster(initialize_head=True, head_node_args={**small, "include_dashboard": False})
+        try:
+            cluster.add_node(**small)
+            cluster.wait_for_nodes()
+            run = this.start(words=("--backend", "ray", "--address", str(cluster.address)))
+            while run.poll() is None and not this.finished():
+                time.sleep(0.1)
+            if run.poll() is None:
+                cluster.remove_node(cluster.list_all_nodes()[-1], allow_graceful=False)
+                this.faults["Ray node lost"] += 1
+            this.ended(run, allowed=(DONE,))
+        finally:
+            cluster.shutdown()
+    this.run(lambda _: None, allowed=(DONE,))
+
+
 KINDS: dict[str, Callable[[Round], None]] = {
     "kill": kill,
     "refuse": refuse,
@@ -129,8 +159,12 @@ KINDS: dict[str, Callable[[Round], None]] = {
     "truncate": truncate,
     "rival": rival,
     "misdate": misdate,
+    "lose": lose,
 }
-ORDER = ("kill", "truncate", "refuse", "kill", "fill", "rival", "limit", "kill", "truncate", "misdate")
+ORDER = (
+    *("kill", "truncate", "refuse", "kill", "fill", "rival", "limit", "kill", "truncate", "misdate"),
+    *("kill", "refuse", "fill", "truncate", "limit", "lose"),
+)
 """How the kinds take turns."""
 
 
@@ -157,6 +191,8 @@ def usable(kind: str) -> bool:
     """Tell whether a kind of fault can happen here: to mount a file system takes rights, the shim is for Linux."""
     if kind == "fill":
         return sys.platform == "linux" and os.geteuid() == 0 and _mounts()
+    if kind == "lose":
+        return find_spec("ray") is not None
     return sys.platform == "linux" or kind in ("kill", "truncate", "rival")
 
 

@@ -10,11 +10,12 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from bench.errors import BenchError
 from benchmarks.soak import FAREWELL_S, differences, incomplete, survivors
 
 LONGEST_S = 900.0
@@ -65,26 +66,26 @@ class Round:
         """The results folder."""
         return self.folder / "results"
 
-    def start(self, environment: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
-        """Start a run of the grid."""
+    @property
+    def environment(self) -> dict[str, str]:
+        """What processes of this round are given, and are known by, whatever their parent."""
+        return {"OMP_NUM_THREADS": "1", "BENCH_CACHE": str(self.cache), "BENCH_SOAK": str(self.folder)}
+
+    def start(
+        self, environment: Mapping[str, str] | None = None, *, words: Sequence[str] = ()
+    ) -> subprocess.Popen[bytes]:
+        """Start a run of the grid, with more words on its command line if any are given."""
         self._n_started += 1
-        return self._bench("run", *GRID, environment=environment)
+        return self._bench("run", *GRID, *words, environment=environment)
 
     def ask(self, command: str) -> None:
         """Run a short command over the results; what is wrong with its end is noted."""
-        self.ended(self._bench(command), allowed=(0, 1))
+        self.ended(self._bench(command), allowed=(0, 2))
 
     def _bench(
         self, command: str, *more: str, environment: Mapping[str, str] | None = None
     ) -> subprocess.Popen[bytes]:
-        there = {
-            **os.environ,
-            "OMP_NUM_THREADS": "1",
-            "BENCH_CACHE": str(self.cache),
-            # By this the processes of this round are known, whatever their parent.
-            "BENCH_SOAK": str(self.folder),
-            **(environment or {}),
-        }
+        there = {**os.environ, **self.environment, **(environment or {})}
         process = subprocess.Popen(
             [sys.executable, "-m", "bench", command, *more, "--out", str(self.out)],
             stdout=subprocess.DEVNULL,
@@ -125,9 +126,10 @@ class Round:
             if now != content:
                 how = "lost" if now is None else "trained twice"
                 self.problems.append(f"finished cell {how}: {path.relative_to(self.out)}")
-        self._seen = {path: content for path in self._finished() if (content := _digest(path)) is not None}
+        self._seen = {path: content for path in self.finished() if (content := _digest(path)) is not None}
 
-    def _finished(self) -> list[Path]:
+    def finished(self) -> list[Path]:
+        """Return the records of finished cells."""
         found = []
         for path in sorted(self.out.rglob("record.json")):
             try:
@@ -147,8 +149,7 @@ class Round:
         process = self.start()
         while time.monotonic() < deadline and self._n_started < MOST_STARTS:
             try:
-                # Ever longer: on a slow machine no worker would live until its first checkpoint.
-                process.wait(self.draw.uniform(0.2, 2 * every_s * (1 + self.faults.total() / 20)))
+                process.wait(self.draw.uniform(0.2, 2 * every_s))
             except subprocess.TimeoutExpired:
                 self.look()
                 done = strike(process)
@@ -166,7 +167,22 @@ class Round:
     def compare(self) -> None:
         """Note what is not as in the undisturbed run, and processes that are left."""
         self.look()
-        self.problems += [*incomplete(self.out), *differences(self.calm, self.out), *survivors(self.folder)]
+        try:
+            self.problems += [*incomplete(self.out), *differences(self.calm, self.out), *self._unlike()]
+        except (BenchError, SystemExit) as error:
+            self.problems.append(f"results not readable: {error}")
+        self.problems += survivors(self.folder)
+
+    def _unlike(self) -> list[str]:
+        """Return which files beside the cells are not as in the undisturbed run."""
+        names = [path.relative_to(self.calm) for path in self.calm.glob("splits/*.json")] + [
+            Path("planned.json")
+        ]
+        return [
+            f"{name}: not as in the undisturbed run"
+            for name in names
+            if _digest(self.out / name) != _digest(self.calm / name)
+        ]
 
 
 class _Said(threading.Thread):

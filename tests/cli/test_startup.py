@@ -87,3 +87,12 @@ def test_errors_of_usage_and_of_input_are_one_line_of_their_exit_code(process: B
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith("error: unknown model 'transformr'")
     assert len(done.err.splitlines()) == 1
+
+
+def test_ctrl_c_during_the_first_imports_is_one_line(process: Bench, tmp_path: Path) -> None:
+    (tmp_path / "click.py").write_text(
+        "import os, signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "os.kill(os.getpid(), signal.SIGINT)\n"
+    )
+    done = process("list", "models")
+    assert (done.code, done.out, done.err) == (130, "", "interrupted\n")

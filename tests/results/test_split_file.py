@@ -25,6 +25,14 @@ def test_names_the_subjects_in_more_than_one_part() -> None:
     assert (SPLIT.shared_subjects, shared.shared_subjects) == ((), ("1", "3"))
 
 
+def test_damaged_file_is_written_anew(tmp_path: Path) -> None:
+    path = write_split(tmp_path, SPLIT)
+    path.write_bytes(path.read_bytes()[:20])
+    write_split(tmp_path, SPLIT)
+
+    assert read_splits(tmp_path, "ptb-xl") == [SPLIT]
+
+
 def test_damaged_file_is_named(tmp_path: Path) -> None:
     write_split(tmp_path, SPLIT).write_text("{}")
 

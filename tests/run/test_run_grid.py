@@ -47,6 +47,16 @@ def test_what_another_run_is_doing_stays_in_the_list_of_planned_cells(data: Path
     assert [name.cell.model for name in read_planned(tmp_path)] == ["own_models.Raises"]
 
 
+def test_a_damaged_list_of_planned_cells_is_set_aside(data: Path, tmp_path: Path) -> None:
+    planned = cells(data, tmp_path, "Good")
+    write_planned(tmp_path, planned)
+    whole = (tmp_path / "planned.json").read_bytes()
+    (tmp_path / "planned.json").write_bytes(whole[:60])
+    write_planned(tmp_path, planned, beside=planned_by_others(tmp_path))
+    assert (tmp_path / "damaged-1-planned.json").read_bytes() == whole[:60]
+    assert (tmp_path / "planned.json").read_bytes() == whole
+
+
 def test_files_of_a_killed_run_are_removed_and_those_of_a_live_one_are_not(tmp_path: Path) -> None:
     old, new = [tmp_path / ".planned.json.a.tmp", tmp_path / ".shared-a"], tmp_path / ".shared-b"
     for path in (*old, new):
