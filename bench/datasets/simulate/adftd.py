@@ -24,7 +24,7 @@ from bench.errors import UsageError
 from bench.files import atomic_file
 
 REVISION = 2
-DEMO = {"n_subjects": 30, "seconds": 12.0}
+DEMO = {"n_subjects": 30, "seconds": 10.0}
 
 # In the order of the publisher's table, with its number of subjects of each group.
 _GROUPS = (("A", 36, ALZHEIMER), ("C", 29, HEALTHY), ("F", 23, FRONTOTEMPORAL))

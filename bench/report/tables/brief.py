@@ -63,7 +63,9 @@ def _meaning(suite: Suite, is_simulated: bool) -> str:
     if not suite.has_one_protocol:
         sentences.append("Models of different protocols are not ranked.")
     if is_simulated:
-        sentences.append("Simulated, not interpretable; attainable: what an ideal classifier is expected to reach.")
+        sentences.append(
+            "Simulated, not interpretable; attainable: what an ideal classifier is expected to reach."
+        )
     return " ".join(sentences)
 
 
