@@ -32,9 +32,9 @@ run: install
 test: $(TOOLS)
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
 
-# What a grid must survive, on 3 models x 2 datasets x 1 seed: a cluster that loses a part, and random kills.
+# The demo's models must beat chance; then what a grid must survive, on 3 models x 2 datasets x 1 seed: a cluster that loses a part, and random kills.
 test-grid: $(TOOLS)
-	$(BIN)/python -m pytest -n 0 -m slow tests/run/test_ray.py
+	$(BIN)/python -m pytest -n 0 -m slow tests/run/test_demo.py tests/run/test_ray.py
 	$(BIN)/python -m benchmarks.soak --models transformer,medmamba,informer --datasets uci-har,apava --seeds 41 --every 3
 
 # Readers and trainers with the oldest libraries that pyproject.toml allows, in an environment of its own.

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.datasets.simulate.cohort import ensure_demo
+from bench.datasets.simulate.cohort import demo_root, ensure_demo
 from bench.plan.request import make_request
 from bench.results.store import read_all
 from bench.run.resources import Resources
@@ -20,9 +20,14 @@ POINTS = 20.0
 
 def trained(out: Path, models: str, datasets: str, jobs: int) -> dict[str, dict[str, float | None]]:
     """Train the demo's cells; return by dataset and model the least points above chance."""
-    from bench.datasets.simulate.cohort import demo_root
-
-    request = make_request(models_text=models, datasets_text=datasets, preset_name="demo", data=demo_root())
+    request = make_request(
+        models_text=models,
+        datasets_text=datasets,
+        seeds_text=None,
+        preset_name="demo",
+        recipe_name=None,
+        assignments=(),
+    )
     for name in request.datasets:
         ensure_demo(name)
     execute(request, demo_root(), out, Resources(jobs=jobs))
