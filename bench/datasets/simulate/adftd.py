@@ -61,7 +61,7 @@ def simulate(folder: Path, *, n_subjects: int, seconds: float, seed: int) -> Non
         seconds=seconds,
         **attainable(counts),
     )
-    groups = np.repeat(np.arange(len(_GROUPS)), counts)
+    groups = np.repeat(np.arange(len(_GROUPS)), counts).tolist()
     rows = ["participant_id\tGender\tAge\tGroup\tMMSE"]
     for number, group in enumerate(groups, start=1):
         generator, letter = subject_generator(seed, number), _GROUPS[group][0]
