@@ -24,6 +24,7 @@ from bench.datasets.fetch.source_table import names as source_names
 from bench.datasets.formats.source_files import is_there, open_regular, read_regular, refused_as
 from bench.datasets.registry import facts, reader
 from bench.datasets.simulate.marker import read_marker
+from bench.datasets.simulate.shown import attainable_in
 from bench.datasets.splits import PARTS, make_split, published_totals, published_windows
 from bench.errors import DataError
 
@@ -168,6 +169,12 @@ def _split_findings(known: DatasetFacts, manifest: Manifest) -> Iterator[Finding
 def _remarks(manifest: Manifest) -> Iterator[str]:
     if manifest.provenance.remark:
         yield f"from the folder's own {DECLARATION_NAME}: {manifest.provenance.remark}"
+    scores = attainable_in(manifest.provenance.simulator)
+    if scores:
+        yield (
+            "simulated: of single windows an ideal classifier is expected to reach "
+            f"{100 * scores['accuracy']:.1f} percent accuracy and {100 * scores['f1']:.1f} percent macro F1"
+        )
     for skipped in manifest.skipped:
         yield f"damaged: {skipped.record}: {skipped.reason}"
     yield from (f"noted: {remark}" for remark in manifest.remarks)

@@ -24,7 +24,7 @@ from bench.errors import UsageError
 from bench.files import atomic_file
 
 REVISION = 2
-DEMO = {"n_subjects": 30, "seconds": 12.0}
+DEMO = {"n_subjects": 30, "seconds": 10.0}
 
 # In the order of the publisher's table, with its number of subjects of each group.
 _GROUPS = (("A", 36, ALZHEIMER), ("C", 29, HEALTHY), ("F", 23, FRONTOTEMPORAL))
@@ -61,7 +61,7 @@ def simulate(folder: Path, *, n_subjects: int, seconds: float, seed: int) -> Non
         seconds=seconds,
         **attainable(counts),
     )
-    groups = np.repeat(np.arange(len(_GROUPS)), counts)
+    groups = np.repeat(np.arange(len(_GROUPS)), counts).tolist()
     rows = ["participant_id\tGender\tAge\tGroup\tMMSE"]
     for number, group in enumerate(groups, start=1):
         generator, letter = subject_generator(seed, number), _GROUPS[group][0]

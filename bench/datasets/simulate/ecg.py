@@ -79,17 +79,17 @@ def draw_heart(generator: np.random.Generator) -> Heart:
     change is differs between subjects, but it is always visible, and each condition has one cause only: real ones
     are harder.
     """
-    turn = _small_rotation(generator, angle=0.15)
+    turn = _small_rotation(generator, angle=0.10)
     size = generator.lognormal(0.0, 0.2)
     waves = {}
     for name, (centre, width, dipole) in _HEALTHY_WAVES.items():
-        own = np.asarray(dipole) * generator.lognormal(0.0, 0.2) + generator.normal(0.0, 0.02, 3)
+        own = np.asarray(dipole) * generator.lognormal(0.0, 0.1) + generator.normal(0.0, 0.02, 3)
         waves[name] = Wave(
             centre * generator.lognormal(0.0, 0.05),
             width * generator.lognormal(0.0, 0.10),
             size * (turn @ own),
         )
-    severity = generator.uniform(0.9, 1.2)
+    severity = generator.uniform(1.1, 1.3)
     return Heart(
         waves={condition: change(waves, severity) for condition, change in _CHANGES.items()},
         beat_distance_s=60.0 / min(max(generator.normal(70.0, 10.0), 45.0), 110.0),

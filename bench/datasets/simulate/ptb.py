@@ -15,7 +15,7 @@ from bench.datasets.simulate.subjects import draw_classes, subject_generator
 from bench.errors import UsageError
 
 REVISION = 2
-DEMO = {"n_subjects": 20, "seconds": 12.0}
+DEMO = {"n_subjects": 30, "seconds": 9.0}
 
 # Patients of the published dataset, in label order, and the conditions that the ECG generator knows.
 _SHARES = (52, 148)

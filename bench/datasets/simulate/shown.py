@@ -12,14 +12,18 @@ from numpy.typing import NDArray
 
 AttainableMetric = Literal["accuracy", "f1"]
 _METRICS: tuple[AttainableMetric, ...] = ("accuracy", "f1")
-# Share of stretches that show another class than their label says.
-DOUBT = 0.05
+# Of each run of so many stretches one shows another class than its label says: in every subject as many, so that few
+# subjects give narrow intervals.
+RUN = 10
+DOUBT = 1.0 / RUN
 
 
 def draw_shown(
     generator: np.random.Generator, labels: NDArray[np.int64], n_classes: int
 ) -> NDArray[np.int64]:
-    """Return the class that each stretch shows: its label, or by `DOUBT` one of the others, each as likely.
+    """Return the class that each stretch shows: its label, but in one place of each run one of the others.
+
+    Places and other classes are equally likely; a last, shorter run holds such a place as often as it is long.
 
     Parameters
     ----------
@@ -30,8 +34,12 @@ def draw_shown(
     n_classes
         At least 2.
     """
-    is_other = generator.random(len(labels)) < DOUBT
-    return (labels + is_other * generator.integers(1, n_classes, len(labels))) % n_classes
+    starts = np.arange(0, len(labels), RUN)
+    places = starts + generator.integers(RUN, size=len(starts))
+    places = places[places < len(labels)]
+    shown = labels.copy()
+    shown[places] = (labels[places] + generator.integers(1, n_classes, len(places))) % n_classes
+    return shown
 
 
 def attainable(shares: Sequence[float]) -> dict[str, float]:

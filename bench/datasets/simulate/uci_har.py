@@ -117,8 +117,11 @@ def _write_part(folder: Path, part: str, subjects: list[int], *, seconds: float,
     for subject in subjects:
         generator = subject_generator(seed, subject)
         person = _person(generator)
+        lengths = _bouts(int(seconds * FACTS.sampling_rate_hz))
+        told = np.repeat(np.arange(FACTS.n_classes), len(lengths))
+        shown = draw_shown(generator, told, FACTS.n_classes).reshape(FACTS.n_classes, -1)
         for label in range(FACTS.n_classes):
-            of_activity = _windows(label, person, int(seconds * FACTS.sampling_rate_hz), generator)
+            of_activity = _windows(shown[label], lengths, person, generator)
             windows += of_activity
             labels += [label + 1] * len(of_activity)
             owners += [subject] * len(of_activity)
@@ -130,17 +133,19 @@ def _write_part(folder: Path, part: str, subjects: list[int], *, seconds: float,
     np.savetxt(folder / f"subject_{part}.txt", owners, fmt="%d")
 
 
-def _windows(
-    label: int, person: _Person, n_samples: int, generator: np.random.Generator
-) -> list[NDArray[np.float64]]:
-    """Return half-overlapping windows ``(128, 9)`` of one activity, cut from bouts that make up ``n_samples``."""
+def _bouts(n_samples: int) -> list[int]:
+    """Return the lengths of the bouts that make up ``n_samples``."""
     n_bouts = max(1, n_samples // _BOUT_TIMES)
-    lengths = [_BOUT_TIMES] * (n_bouts - 1) + [n_samples - _BOUT_TIMES * (n_bouts - 1)]
+    return [_BOUT_TIMES] * (n_bouts - 1) + [n_samples - _BOUT_TIMES * (n_bouts - 1)]
+
+
+def _windows(
+    shown: NDArray[np.int64], lengths: list[int], person: _Person, generator: np.random.Generator
+) -> list[NDArray[np.float64]]:
+    """Return half-overlapping windows ``(128, 9)``, cut from bouts of given lengths that show given activities."""
     windows = []
-    for shown, length in zip(
-        draw_shown(generator, np.full(len(lengths), label), FACTS.n_classes), lengths, strict=True
-    ):
-        recording = _recording(_ACTIVITIES[shown], person, length, generator)
+    for activity, length in zip(shown, lengths, strict=True):
+        recording = _recording(_ACTIVITIES[activity], person, length, generator)
         starts = range(0, length - FACTS.n_times + 1, _STEP)
         windows += [recording[start : start + FACTS.n_times] for start in starts]
     return windows

@@ -307,3 +307,27 @@ def test_panels_do_not_mix_threads() -> None:
     keys = [panel.key for panel in panels([record, other])]
     assert keys[0] == replace(keys[1], threads=keys[0].threads)
     assert {key.threads for key in keys} == {2, 8}
+
+
+BUSY = "other programs kept up to 1.5 cores busy during the measurement, 0.9 on average"
+
+
+def test_disturbed_timings_are_not_printed_and_memory_is() -> None:
+    disturbed = [record.model_copy(update={"warnings": (BUSY,)}) for record in make_session()]
+    found = panels(disturbed)
+    tables = [speed_table(found), ratio_table(found), spread_table(found)]
+    columns = ["inference at 256, windows/s", RATIO, "inference at 256"]
+    for table, column in zip(tables, columns, strict=True):
+        shown_cell = cell(table, "medmamba", column)
+        assert shown_cell.is_empty
+        assert note(table, shown_cell).startswith("not shown: other programs took more than half a core")
+    memory = cell(cost_table(found), "medmamba", "inference at 256")
+    assert memory.mean == pytest.approx(100)
+    assert found[0].throughput("medmamba") is None
+
+
+def test_an_earlier_quiet_session_stands_in_for_a_disturbed_one() -> None:
+    quiet = make_record("medmamba", (make_condition(3200),), session="2026-01-01")
+    disturbed = make_record("medmamba", (make_condition(100),), session="2026-02-01", warnings=(BUSY,))
+    (panel,) = panels([quiet, disturbed])
+    assert panel.throughput("medmamba") == pytest.approx(3200, rel=0.02)
