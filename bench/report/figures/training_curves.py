@@ -74,7 +74,8 @@ def figure(tested: Predicted, name: str) -> Figure | None:
         title=f"{short_name(study.dataset)}: training curves",
         caption=(
             f"Loss in nats (left) and validation macro F1 in percent (right) by epoch, on {study.label}: mean over the "
-            "seeds of the study, those that are named where a model lacks some, with the range from the lowest to the highest. "
+            "seeds of the study, those that are named where a model lacks some, with the range from the lowest to the "
+            "highest. "
             f"Seeds that stopped early leave the mean where they end. {study_setting(study)}"
         ),
         alt=(
