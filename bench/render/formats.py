@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import textwrap
 from collections.abc import Callable, Sequence
 
@@ -66,7 +67,9 @@ def to_console(table: Table) -> str:
         return text if cell.note is None else f"{text} ({cell.note})"
 
     rows = _grid(table, show, "{}", str)
-    text = tabulate(rows, _stacked(table, rows), tablefmt="simple", disable_numparse=True)
+    headings = [table.corner.lower(), *table.columns]
+    lines = tabulate(rows, headings, tablefmt="simple", disable_numparse=True).splitlines()
+    text = "\n".join([*_group_lines(table.groups, lines[1]), *lines])
     return f"{table.title}\n{text}\n{table.caption}\n{_footnotes(table)}"
 
 
@@ -83,14 +86,26 @@ def _headings(table: Table, corner: str) -> list[str]:
     return [corner, *(f"{group}: {column}" if group else column for group, column in pairs)]
 
 
-def _stacked(table: Table, rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return the headings with those of groups above them, broken where a column is narrower."""
-    stacks = [[table.corner.lower()]]
-    for place, (group, column) in enumerate(zip(table.column_groups, table.columns, strict=True), start=1):
-        width = max(len(column), *(len(row[place]) for row in rows), 1)
-        stacks.append([*textwrap.wrap(group, width, break_long_words=False), column])
-    n_lines = max(map(len, stacks))
-    return ["\n".join([*[""] * (n_lines - len(stack)), *stack]) for stack in stacks]
+def _group_lines(groups: Sequence[tuple[str, int]], rule: str) -> list[str]:
+    """Return the lines above a console table that head groups of columns, each with dashes to its last column.
+
+    ``rule`` is the table's line of dashes, which shows where columns are.
+    """
+    spans = [match.span() for match in re.finditer("-+", rule)][1:]
+    headed: list[tuple[int, list[str]]] = []
+    for heading, width in groups:
+        start, end = spans[0][0], spans[width - 1][1]
+        spans = spans[width:]
+        texts = textwrap.wrap(heading, end - start)
+        if texts and width > 1 and len(texts[-1]) < end - start:
+            texts[-1] = f"{texts[-1]} ".ljust(end - start, "-")
+        headed.append((start, texts))
+    n_lines = max((len(texts) for _, texts in headed), default=0)
+    lines = [""] * n_lines
+    for start, texts in headed:
+        for place, text in enumerate(texts, start=n_lines - len(texts)):
+            lines[place] = lines[place].ljust(start) + text
+    return lines
 
 
 def _grid(

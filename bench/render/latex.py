@@ -130,7 +130,7 @@ def document(tables: Sequence[Table]) -> str:
         r"\setlength{\oddsidemargin}{-24pt}\setlength{\evensidemargin}{-24pt}",
         r"\renewcommand{\topfraction}{1}\renewcommand{\dbltopfraction}{1}",
         r"\makeatletter\long\def\@makecaption#1#2{\vskip\abovecaptionskip",
-        r"{\footnotesize #1: #2\par}\vskip\belowcaptionskip}\makeatother",
+        r"{\footnotesize #1: #2\par}\vskip 4pt}\makeatother",
         r"\begin{document}",
         *(rf"\input{{{table.name}}}\clearpage" for table in tables),
         r"\end{document}",

@@ -103,6 +103,6 @@ def _history(record: Record) -> str:
     seconds = sum(epoch.seconds for epoch in record.history)
     best = next((epoch for epoch in record.history if epoch.epoch == record.best_epoch), last)
     return (
-        f"{len(record.history)} epochs in {seconds:.0f} s; best validation F1 {best.val_f1:.4f} in epoch {best.epoch}; "
-        f"last training loss {last.train_loss:.4f}, validation loss {last.val_loss:.4f}"
+        f"{len(record.history)} epochs in {seconds:.0f} s; best validation F1 {100 * best.val_f1:.2f} % in epoch "
+        f"{best.epoch}; last training loss {last.train_loss:.4f}, validation loss {last.val_loss:.4f}"
     )

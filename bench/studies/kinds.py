@@ -43,6 +43,11 @@ STAMPS = {
 """Written into pictures, which lose their captions when shared."""
 
 
+def stamp(dataset: str, kind: str) -> str:
+    """Return what is written into a picture of one dataset: its name, and the kind of its data unless it is whole."""
+    return f"{dataset}. {STAMPS[kind]}" if STAMPS[kind] else dataset
+
+
 def sentence(data: DataDescription) -> str:
     """Return the kind of data for a caption, with its share of the windows and its remark if it has them."""
     remark = f" ({data.remark})" if data.remark else ""

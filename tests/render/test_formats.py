@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -27,6 +28,7 @@ TABLE = Table(
     ("cell", "shown"),
     [
         (Cell(), "--"),
+        (Cell(note=1), "n/a"),
         (Cell(text="void"), "void"),
         (Cell(90.0), "90.00"),
         (Cell(90.0, 1.5), "90.00±1.50"),
@@ -42,8 +44,9 @@ def test_markdown_marks_escapes_and_names_groups() -> None:
     text = to_markdown(TABLE)
     assert "**90.00±1.50**" in text
     assert "<u>80.12</u>" in text
-    assert "PTB F1" in text
-    assert "PTB-XL F1" in text
+    assert "PTB: F1" in text
+    assert "PTB-XL: F1" in text
+    assert "n/a (1)" in text
     assert "(1) seed 42 timeout" in text
     assert "| a\\|b " in text
 
@@ -56,6 +59,13 @@ def test_markdown_shows_what_people_wrote_and_never_runs_it(name: str) -> None:
     text = to_markdown(table)
     assert text.replace(escaped, "").count(name) == 0
     assert text.count(escaped) == 8
+
+
+def test_console_names_groups_above_columns_of_other_names() -> None:
+    table = replace(TABLE, columns=("F1", "recall"), groups=(("published", 1), ("", 1)))
+    lines = to_console(table).splitlines()
+    assert lines[1].split() == ["published"]
+    assert lines[2].split() == ["model", "F1", "recall"]
 
 
 def test_console_stars_the_best() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bench.render.export import write_tables
-from bench.render.latex import ROWS_A_PAGE, document, latex_escape, pages, split_rows, to_latex
+from bench.render.latex import CAPTION_LINES, document, latex_escape, pages, to_latex
 from bench.render.table import Block, Cell, Row, Table
 from bench.report.contents import read_contents
 from tests.report.everything import write_everything
@@ -116,16 +116,36 @@ def test_tables_use_nothing_but_booktabs(partial: Path) -> None:
             commands |= set(re.findall(r"\\([a-zA-Z]+)", to_latex(table)))
     plain = {"begin", "end", "centering", "caption", "label", "footnotesize", "scriptsize", "tiny", "setlength",
              "tabcolsep", "multicolumn", "emph", "textbf", "underline", "pm", "textwidth", "textless", "textgreater",
-             "textbackslash", "textbar", "textasciicircum", "textasciitilde", "times", "leq", "geq"}  # fmt: skip
+             "textbackslash", "textbar", "par", "vspace", "parbox", "linewidth", "raggedright", "renewcommand",
+             "arraystretch",
+             "textasciicircum", "textasciitilde", "times", "leq", "geq"}  # fmt: skip
     assert commands <= plain | {"toprule", "midrule", "bottomrule", "cmidrule"}
 
 
 def test_long_tables_of_texts_are_split_into_pages() -> None:
-    rows = tuple(Row(str(number), (Cell(text="x"),)) for number in range(40))
-    table = Table("claims", "Claims", ("a",), (Block("", rows),), "c", widths=(0.5, 0.5))
-    pages = split_rows(table, ROWS_A_PAGE)
-    assert [page.name for page in pages] == ["claims-1", "claims-2", "claims-3"]
-    assert tuple(row for page in pages for row in page.rows) == rows
+    rows = tuple(Row(str(number), (Cell(text="word " * 60),)) for number in range(40))
+    table = Table("claims", "Claims", ("a",), (Block("h", rows),), "c", widths=(0.5, 0.5))
+    found = pages(table)
+    assert [page.name for page in found] == [f"claims-{place + 1}" for place in range(len(found))]
+    assert len(found) > 2
+    assert tuple(row for page in found for row in page.rows) == rows
+    assert {page.blocks[0].heading for page in found} == {"h"}
+
+
+def test_short_blocks_of_texts_share_a_page() -> None:
+    blocks = tuple(Block(name, (Row("r", (Cell(text="x"),)),)) for name in ("a", "b", "c"))
+    table = Table("t", "T", ("a",), blocks, "c", widths=(0.5, 0.5))
+    assert pages(table) == [table]
+
+
+def test_sentences_that_no_caption_holds_stand_below_the_table() -> None:
+    table = replace(
+        wide(3), caption="First sentence. " + "Word " * 80 + "end. Last sentence.", footnotes=("n",)
+    )
+    text = to_latex(table)
+    above, below = text[: text.index(r"\label")], text[text.index(r"\end{tabular}") :]
+    assert "Wide. First sentence.}" in above
+    assert "Last sentence. (1) n." in below
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
@@ -145,11 +165,18 @@ def test_all_tables_of_a_whole_report_compile_and_fit(tmp_path: Path) -> None:
     folder = tmp_path / "tables"
     write_tables(tables, folder)
     text = document([page for table in tables for page in pages(table)])
+    counted = r"""\long\def\@makecaption#1#2{\setbox0\vbox{\footnotesize #1: #2\par\xdef\n{\the\prevgraf}}
+\typeout{CAPTION \n}\unvbox0}"""
+    text = text.replace(
+        r"\begin{document}", rf"\makeatletter{counted}\makeatother" + "\n" + r"\begin{document}"
+    )
     (folder / "all-tables.tex").write_text(text, encoding="utf-8")
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all-tables.tex"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, errors="replace")
     assert done.returncode == 0, done.stdout[-2000:]
-    assert "Float too large" not in done.stdout
-    # Tables are as wide as the text, up to a few points of rounding.
-    overfull = [float(points) for points in re.findall(r"Overfull \\hbox \(([0-9.]+)pt", done.stdout)]
-    assert max(overfull, default=0.0) < 5.0
+    assert "too large" not in done.stdout
+    overfull = map(float, re.findall(r"Overfull \\[hv]box \(([\d.]+)pt", done.stdout))
+    assert max(overfull, default=0.0) <= 5
+    lines = list(map(int, re.findall(r"CAPTION (\d+)", done.stdout)))
+    assert len(lines) == text.count(r"\input")
+    assert 1 <= min(lines) <= max(lines) <= CAPTION_LINES

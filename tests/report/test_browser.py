@@ -1,4 +1,4 @@
-"""The page in Chromium: no error, filters, phone width, keyboard, contrast."""
+"""The page in Chromium: no error, filters, sorting, what is cut, print, phone width, keyboard, contrast."""
 
 import shutil
 from collections.abc import Iterator
@@ -53,7 +53,7 @@ CONTRASTS = """
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The page of a small grid with a failed cell and a dataset of a hostile title."""
+    """The page of a small grid with a failed cell and data of a hostile title."""
     out = tmp_path_factory.mktemp("page")
     failed = frozenset({("transformer", "ptb", 42)})
     write_grid(
@@ -94,33 +94,139 @@ def test_a_script_in_a_name_does_not_run(page: Any) -> None:
     assert page.title().startswith("medmamba-bench")
 
 
-def test_filter_of_a_table_hides_other_rows(page: Any) -> None:
-    table = page.locator("#table-main-ptb")
-    field = page.locator(".table", has=table).locator("input")
-    field.fill("medmamba")
+def opened(page: Any) -> Any:
+    """The page with all its sections and cells open."""
+    page.evaluate("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
+    return page
+
+
+def test_filter_of_a_table_looks_at_the_column_that_it_names(page: Any) -> None:
+    table = opened(page).locator("#table-main-ptb")
+    label = page.locator(".table", has=table).locator("label")
+    assert label.inner_text().strip() == "Filter by model"
+    field = label.locator("input")
     shown = table.locator("tbody tr:not(.heading):visible")
+    field.fill("medmamba")
     assert shown.count() == 2
     assert all("medmamba" in text for text in shown.all_inner_texts())
-    field.fill("medmamba chance")
-    assert shown.count() == 0
     field.fill("chance")
-    assert shown.count() == 2
-    field.fill("")
-    assert shown.count() == 7
-
-
-def test_filters_of_cells_by_text_and_outcome(page: Any) -> None:
-    shown = page.locator("details.cell:visible")
-    assert shown.count() == 6
-    page.select_option("#cell-outcome", "timeout")
-    assert shown.count() == 1
-    page.fill("#cell-text", "medmamba 41")
     assert shown.count() == 0
-    page.select_option("#cell-outcome", "")
-    assert page.locator("#cell-count").inner_text() == "1 of 6 cells"
+    field.fill("")
+    assert shown.count() == 8
+
+
+def test_a_click_sorts_by_a_column_within_blocks(page: Any) -> None:
+    table = page.locator("#table-f1")
+    block = table.locator("tbody").first
+    heading = table.locator("tr.columns th").nth(1)
+    values = (
+        "(body) => [...body.querySelectorAll('td[data-value]')].map((cell) => Number(cell.dataset.value))"
+    )
+    heading.locator("button").click()
+    falling = block.evaluate(values)
+    assert falling == sorted(falling, reverse=True)
+    assert heading.get_attribute("aria-sort") == "descending"
+    heading.locator("button").click()
+    assert block.evaluate(values) == sorted(falling)
+    assert block.locator("tr").first.get_attribute("class") == "heading"
+
+
+def test_a_group_of_columns_folds(page: Any) -> None:
+    table = page.locator("#table-main-ecg")
+    shown = table.locator("tr.columns th:visible")
+    table.locator("th[scope=colgroup] button").first.click()
+    assert shown.count() == 3
+    table.locator("th[scope=colgroup] button").first.click()
+    assert shown.count() == 8
+
+
+def test_cells_are_filtered_by_model_and_outcome(page: Any) -> None:
+    shown = opened(page).locator("details.cell:visible")
+    assert shown.count() == 6
+    page.select_option("[data-filter=outcome]", "timeout")
+    assert shown.count() == 1
+    page.select_option("[data-filter=model]", "medmamba")
+    assert shown.count() == 0
+    page.select_option("[data-filter=outcome]", "")
+    assert page.locator("#cell-count").inner_text() == "2 of 6 cells"
+
+
+def test_a_link_of_the_contents_opens_its_section(page: Any) -> None:
+    part = page.locator("#claims details.part")
+    assert not part.evaluate("(part) => part.open")
+    page.locator("#contents summary").click()
+    page.locator("#contents a[href='#claims']").click()
+    page.wait_for_function("document.querySelector('#claims details.part').open")
+    assert page.locator("#contents").bounding_box()["y"] < 40
+
+
+def test_a_report_of_few_cells_is_at_most_twelve_screens(page: Any) -> None:
+    assert page.evaluate("document.documentElement.scrollHeight") <= 12 * 900
+
+
+CUT = """
+() => [...document.querySelectorAll(".table .scroll")].filter((region) => region.scrollWidth > region.clientWidth + 1)
+  .filter((region) => {
+    region.scrollLeft = region.scrollWidth;
+    const left = region.getBoundingClientRect().left;
+    return [...region.querySelectorAll("tr:not(.heading) > :first-child")]
+      .some((cell) => cell.offsetWidth > 0 && Math.abs(cell.getBoundingClientRect().left - left) > 1);
+  }).map((region) => region.getAttribute("aria-labelledby"))
+"""
+"""The tables that are cut and whose first column does not stay when they are scrolled."""
+
+OUTSIDE = """
+() => [...document.querySelectorAll("td, th, figure svg, p, dd, pre")].filter((element) => {
+  const box = element.getBoundingClientRect();
+  return box.width > 0 && (box.right > document.documentElement.clientWidth + 1 || box.left < -1);
+}).map((element) => element.tagName + " " + element.textContent.slice(0, 40))
+"""
+
+
+SCROLLED = """
+() => [...document.querySelectorAll(".table .scroll")].filter((e) => e.scrollWidth > e.clientWidth + 1).length
+"""
+
+
+def test_no_table_of_the_results_is_cut_at_desk_size(page: Any) -> None:
+    assert opened(page).evaluate(SCROLLED) == 0
+
+
+def test_a_table_that_scrolls_keeps_its_first_column(page: Any) -> None:
+    page.set_viewport_size({"width": 600, "height": 900})
+    assert opened(page).evaluate(SCROLLED) > 0
+    assert page.evaluate(CUT) == []
+
+
+def test_the_headings_of_a_table_stay_when_it_scrolls(page: Any) -> None:
+    region = page.locator(".scroll", has=page.locator("#table-main-ecg"))
+    region.evaluate("(e) => { e.style.maxHeight = '8rem'; e.scrollTop = 100; }")
+    moved = region.evaluate(
+        "(e) => e.querySelector('thead').getBoundingClientRect().top - e.getBoundingClientRect().top"
+    )
+    assert abs(moved) < 1
+
+
+def test_print_clips_nothing(page: Any) -> None:
+    page.set_viewport_size({"width": 1047, "height": 718})  # A4 landscape within margins of 10 mm
+    page.emulate_media(media="print")
+    opened(page)
+    assert page.evaluate(OUTSIDE) == []
+    clipped = page.evaluate(
+        "[...document.querySelectorAll('.scroll')].filter((e) => getComputedStyle(e).overflowX !== 'visible').length"
+    )
+    assert clipped == 0
+
+
+def test_print_opens_closed_sections(page: Any) -> None:
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    assert page.evaluate("[...document.querySelectorAll('details.part')].every((part) => part.open)")
+    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    assert page.locator("details.part[open]").count() == 1
 
 
 def test_a_cell_opens_by_keyboard(page: Any) -> None:
+    page.evaluate("document.querySelector('#cells details').open = true")
     summary = page.locator("details.cell summary").first
     summary.focus()
     page.keyboard.press("Enter")
@@ -138,14 +244,14 @@ def test_first_tab_offers_to_skip_to_the_results(page: Any) -> None:
 @pytest.mark.parametrize("width", [390, 768, 1280])
 def test_page_is_never_wider_than_the_screen(page: Any, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 844})
-    page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    opened(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_text_has_contrast_enough(page: Any, scheme: str) -> None:
     page.emulate_media(color_scheme=scheme)
-    page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    opened(page)
     assert page.evaluate(CONTRASTS) == []
 
 
@@ -166,7 +272,7 @@ def test_every_picture_has_a_name_for_screen_readers(page: Any) -> None:
 
 
 def test_labels_inside_figures_do_not_overlap(page: Any) -> None:
-    overlaps = page.evaluate(
+    overlaps = opened(page).evaluate(
         """() => [...document.querySelectorAll("figure svg")].flatMap((svg) => {
           const boxes = [...svg.querySelectorAll("text")].map((e) => [e.textContent, e.getBoundingClientRect()]);
           return boxes.flatMap(([a, p], i) => boxes.slice(i + 1).filter(([b, q]) =>

@@ -43,10 +43,11 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Page:
 
 
 def test_nothing_is_loaded_from_anywhere(parsed: Page, html: str) -> None:
-    for _, attributes in parsed.elements:
+    for tag, attributes in parsed.elements:
         for name in ("src", "href", "xlink:href", "action", "srcset"):
             value = attributes.get(name) or ""
-            assert value.startswith(("#", "data:image/png")) or not value, (name, value[:80])
+            is_file = tag == "a" and value.startswith(("tables/", "figures/"))
+            assert is_file or value.startswith(("#", "data:image/png")) or not value, (name, value[:80])
     assert not parsed.named("link")
     assert "@import" not in html
     assert not re.findall(r"url\((?!#)", html)
@@ -57,11 +58,36 @@ def test_the_policy_forbids_the_network(parsed: Page) -> None:
     assert (policy["content"] or "").startswith("default-src 'none'")
 
 
-def test_identifiers_are_unique_and_links_lead_somewhere(parsed: Page) -> None:
+def test_identifiers_are_unique_and_links_lead_somewhere(parsed: Page, reported: tuple[Path, Result]) -> None:
     ids = [attributes["id"] for _, attributes in parsed.elements if attributes.get("id")]
     assert len(ids) == len(set(ids))
     for link in parsed.named("a"):
-        assert (link["href"] or "")[1:] in ids
+        address = link["href"] or ""
+        assert address[1:] in ids if address.startswith("#") else (reported[0] / address).is_file(), address
+
+
+def test_every_table_and_figure_has_links_to_its_files(parsed: Page) -> None:
+    addresses = {link["href"] for link in parsed.named("a")}
+    tables = [table["id"] or "" for table in parsed.named("table") if table.get("id")]
+    figures = [figure["id"] or "" for figure in parsed.named("figure")]
+    assert tables
+    assert figures
+    assert {f"tables/{name.removeprefix('table-')}.csv" for name in tables} <= addresses
+    assert {f"figures/{name.removeprefix('figure-')}.png" for name in figures} <= addresses
+
+
+def test_the_page_begins_with_who_wins_what_failed_and_verdicts(parsed: Page) -> None:
+    said = " ".join(parsed.text_in("p")[:3])
+    assert "Highest macro F1 in percent: PTB" in said
+    assert "1 of 11 cells failed (1 timeout); transformer on PTB, seed 42: " in said
+    assert re.search(r"Claims of the paper: \d+ contradicted, \d+ undecided", said)
+
+
+def test_the_recipe_and_the_device_stand_once_in_all_captions(html: str) -> None:
+    results = html[html.index('id="results-start"') : html.index('id="cells"')]
+    captions = re.sub(r"title=\"[^\"]*\"", "", results)
+    assert captions.count("Device: Test CPU (cpu).") == 1
+    assert len(re.findall(r"Not one protocol", captions)) < 4
 
 
 def test_every_picture_says_what_it_shows(parsed: Page) -> None:
@@ -97,7 +123,8 @@ def test_provenance_names_failures_gaps_and_subjects(html: str) -> None:
 
 
 def test_each_cell_can_be_looked_into(html: str, parsed: Page) -> None:
-    assert len(parsed.named("details")) == 11
+    cells = [found for found in parsed.named("details") if found.get("class") == "cell"]
+    assert len(cells) == 11
     for text in (
         "no end after &lt;60&gt; s",
         "line &lt;b&gt;1&lt;/b&gt;",
@@ -108,12 +135,12 @@ def test_each_cell_can_be_looked_into(html: str, parsed: Page) -> None:
 
 
 def test_best_and_second_are_said_to_who_cannot_see_them(html: str) -> None:
-    assert re.search(r'<strong>[\d.±]+</strong><span class="spoken"> best</span>', html)
-    assert re.search(r'<u>[\d.±]+</u><span class="spoken"> second</span>', html)
+    assert re.search(r'<strong>.{20,200}</strong><span class="spoken"> best</span>', html)
+    assert re.search(r'<u>.{20,200}</u><span class="spoken"> second</span>', html)
 
 
 def test_a_cell_tells_its_environment_and_all_its_scores(html: str) -> None:
-    cell = html[html.index('<details class="cell" data-outcome="ok">') :]
+    cell = html[html.index('<details class="cell"') :]
     cell = cell[: cell.index("</details>")]
     for said in (
         "python 3.11.0, torch 2.6.0",

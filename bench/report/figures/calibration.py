@@ -56,7 +56,7 @@ def figure(tested: Predicted, name: str) -> Figure | None:
         ),
         alt=f"Reliability diagram on {study.label}. Expected calibration error in percent: {errors}.",
         draw=partial(draw, data, shown),
-        stamp=kinds.STAMPS[study.kind],
+        stamp=kinds.stamp(short_name(study.dataset), study.kind),
     )
 
 
@@ -67,7 +67,9 @@ def draw(data: Mapping[str, Reliability], shown: Sequence[str]) -> "matplotlib.f
     colours = dict(zip(shown, (style.OURS, style.RIVAL), strict=False))
     forms = dict(zip(shown, ("o-", "s--"), strict=False))
     order = [model for model in data if model not in colours] + list(shown)
-    left.plot([0, 100], [0, 100], color=style.INK, linewidth=0.8, linestyle=":")
+    left.plot(
+        [0, 100], [0, 100], color=style.INK, linewidth=0.8, linestyle=":", label="confidence = accuracy"
+    )
     for model in order:
         looks: dict[str, Any] = {"fmt": "-", "color": style.OTHERS, "linewidth": 0.7}
         if model in colours:
@@ -79,7 +81,7 @@ def draw(data: Mapping[str, Reliability], shown: Sequence[str]) -> "matplotlib.f
         right.plot(confidence, _filled(data[model], "share"), form, **looks)
     left.set(xlabel="confidence (%)", ylabel="accuracy (%)", xlim=(0, 100), ylim=(0, 100))
     right.set(xlabel="confidence (%)", ylabel="windows (%)", xlim=(0, 100), ylim=(0, None))
-    figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return figure
 
 

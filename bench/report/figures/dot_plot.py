@@ -22,6 +22,7 @@ from bench.studies.suite import Study
 if TYPE_CHECKING:
     import matplotlib.figure
     from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
 
 NAME, POSITION = "results", 1
 
@@ -70,9 +71,9 @@ def panels(tested: Predicted) -> list[Panel]:
 
 
 def figure(tested: Predicted, name: str) -> Figure | None:
-    """Return the figure of a dataset, or None where no model has a score."""
+    """Return the figure of a dataset, or None where fewer than two models have a score."""
     data, study = panels(tested), tested.study
-    if not data[0].dots:
+    if len(data[0].dots) < 2:
         return None
     best = next((dot for dot in data[1].dots if dot.complete), None)
     is_bounded = any(panel.attainable is not None for panel in data)
@@ -92,18 +93,33 @@ def figure(tested: Predicted, name: str) -> Figure | None:
             f"Dot plot of accuracy and macro F1 of {plural(len(data[0].dots), 'model')} on {study.label}.{highest}"
         ),
         draw=partial(draw, data),
-        stamp=kinds.STAMPS[study.kind],
+        stamp=kinds.stamp(short_name(study.dataset), study.kind),
     )
 
 
 def draw(data: Sequence[Panel]) -> "matplotlib.figure.Figure":
     """Draw the panels side by side."""
-    figure = style.new_figure(style.PAGE_IN, 1.0 + 0.19 * len(data[0].dots))
+    figure = style.new_figure(style.PAGE_IN, 1.15 + 0.19 * len(data[0].dots))
     axes = figure.subplots(1, len(data), sharey=True, squeeze=False)[0]
     for panel, axis in zip(data, axes, strict=True):
         draw_panel(panel, axis)
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=7)
+    handles, labels = axes[0].get_legend_handles_labels()
+    further = _further_handles(data[0])
+    labels += [str(handle.get_label()) for handle in further]
+    figure.legend([*handles, *further], labels, loc="outside lower center", ncols=4)
     return figure
+
+
+def _further_handles(panel: Panel) -> list["Line2D"]:
+    """Return the legend's entries of intervals and single seeds, which have no label of their own."""
+    from matplotlib.lines import Line2D
+
+    handles = [
+        Line2D([], [], color=style.INK, marker="|", linestyle="none", markersize=5, label="single seed")
+    ]
+    if any(dot.interval for dot in panel.dots):
+        handles.append(Line2D([], [], color=style.INK, linewidth=1.2, label=f"{LEVEL:.0%} interval"))
+    return handles
 
 
 def draw_panel(panel: Panel, axes: "Axes") -> None:

@@ -37,9 +37,9 @@ def strips(tested: Predicted) -> Strips:
 
 
 def figure(tested: Predicted, name: str) -> Figure | None:
-    """Return the figure of a dataset, or None where no model is complete."""
+    """Return the figure of a dataset, or None where no model is complete or a single subject was tested."""
     data, study = strips(tested), tested.study
-    if not data:
+    if not data or max(map(len, data.values())) < 2:
         return None
     lowest = {model: values.min() for model, values in data.items()}
     first = OURS if OURS in data else next(iter(data))
@@ -55,14 +55,16 @@ def figure(tested: Predicted, name: str) -> Figure | None:
             f"{np.median(data[first]):.0f}, lowest {lowest[first]:.0f} percent."
         ),
         draw=partial(draw, data),
-        stamp=kinds.STAMPS[study.kind],
+        stamp=kinds.stamp(short_name(study.dataset), study.kind),
     )
 
 
 def draw(data: Strips) -> "matplotlib.figure.Figure":
     """Draw the strips under each other."""
-    figure = style.new_figure(style.PAGE_IN, 0.7 + 0.26 * len(data))
-    draw_strips(data, figure.subplots())
+    figure = style.new_figure(style.PAGE_IN, 0.9 + 0.26 * len(data))
+    axes = figure.subplots()
+    draw_strips(data, axes)
+    figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return figure
 
 
@@ -77,9 +79,17 @@ def draw_strips(data: Strips, axes: "Axes") -> None:
         colour = style.OURS if model == OURS else style.FAINT
         axes.plot(
             values, row + jitter, "o", color=colour, markersize=2.2, alpha=alpha, markeredgewidth=0,
-            rasterized=n_dots > _VECTOR_DOTS, zorder=3,  # a single subject is not hidden by its own median
+            rasterized=n_dots > _VECTOR_DOTS, zorder=3,  # no subject is hidden by the median
+            label="one test subject" if row == 0 else "_",
         )  # fmt: skip
-        axes.vlines(np.median(values), row - 0.36, row + 0.36, color=style.INK, linewidth=1.4)
+        axes.vlines(
+            np.median(values),
+            row - 0.36,
+            row + 0.36,
+            color=style.INK,
+            linewidth=1.4,
+            label="median subject" if row == 0 else "_",
+        )
     axes.set_yticks(range(len(data)), list(data))
     axes.set_ylim(len(data) - 0.4, -0.6)
     axes.set_xlim(-2, 102)

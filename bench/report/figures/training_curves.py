@@ -73,8 +73,9 @@ def figure(tested: Predicted, name: str) -> Figure | None:
         name=name,
         title=f"{short_name(study.dataset)}: training curves",
         caption=(
-            f"Loss in nats (left) and validation macro F1 (right) by epoch, on {study.label}: mean over the seeds of "
-            "the study, those that are named where a model lacks some, with the range from the lowest to the highest. "
+            f"Loss in nats (left) and validation macro F1 in percent (right) by epoch, on {study.label}: mean over the "
+            "seeds of the study, those that are named where a model lacks some, with the range from the lowest to the "
+            "highest. "
             f"Seeds that stopped early leave the mean where they end. {study_setting(study)}"
         ),
         alt=(
@@ -82,7 +83,7 @@ def figure(tested: Predicted, name: str) -> Figure | None:
             f"{', '.join(titles.values())}."
         ),
         draw=partial(draw, {titles[model]: found for model, found in data.items()}),
-        stamp=kinds.STAMPS[study.kind],
+        stamp=kinds.stamp(short_name(study.dataset), study.kind),
     )
 
 
@@ -96,6 +97,8 @@ def _title(study: Study, model: str) -> str:
 
 def draw(data: Mapping[str, Curves]) -> "matplotlib.figure.Figure":
     """Draw one panel for each model, under its title."""
+    from matplotlib.patches import Patch
+
     n_rows = ceil(len(data) / _COLUMNS)
     n_columns = min(_COLUMNS, len(data))
     height = 0.6 + 1.35 * n_rows
@@ -117,6 +120,7 @@ def draw(data: Mapping[str, Curves]) -> "matplotlib.figure.Figure":
         if number % n_columns == n_columns - 1 or number == len(data) - 1:
             _draw_scale_of_scores(axis)
     handles = axes[0].get_legend_handles_labels()[0]
+    handles.append(Patch(color=style.INK, alpha=0.15, linewidth=0, label="lowest to highest seed"))
     figure.legend(handles=handles, loc="lower center", ncols=len(handles))
     return figure
 
@@ -172,7 +176,7 @@ def _draw_scale(scale: _Scale, axes: "Axes", *, with_epochs: bool, with_losses: 
 
 
 def draw_panel(found: Curves, axes: "Axes") -> None:
-    """Draw the curves of one model: losses by the axes' scale, F1 from 0 at their lower edge to 1 at the upper one."""
+    """Draw the curves of one model: losses by the axes' scale, F1 from their lower edge, 0, to the upper, 100 %."""
     _draw_lines(found, _LOSSES, axes, axes.transData)
     # A second pair of axes in every panel would take longer to draw than all lines.
     _draw_lines(found, _SCORES, axes, axes.get_xaxis_transform())
@@ -194,5 +198,5 @@ def _draw_scale_of_scores(axes: "Axes") -> None:
     scale = axes.twinx()
     scale.grid(visible=False)
     scale.spines["right"].set_visible(True)
-    scale.set_ylim(0, 1)
-    scale.set_ylabel("F1")
+    scale.set_ylim(0, 100)
+    scale.set_ylabel("F1 (%)")
