@@ -4,7 +4,7 @@ import importlib
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 from torch import Tensor, nn
@@ -67,6 +67,10 @@ def published_model(
         )
     if str(folder) not in sys.path:
         sys.path.insert(0, str(folder))
+    # Our checkout has a folder of that name, too, which Python would prefer to one without an __init__.py.
+    package = ModuleType("models")
+    package.__path__ = [str(folder / "models")]
+    sys.modules["models"] = package
     module = importlib.import_module(f"models.{MODULES[name]}")
     return _Logits(module.Model(SimpleNamespace(**_arguments(settings, shape))))
 
