@@ -48,8 +48,8 @@ class VerifyReport:
     """What a folder holds, compared with the published dataset.
 
     ``kind`` is None where no window could be made; ``share`` is the part of the published windows that is there, None
-    where it is not known. ``remarks`` name damaged and excluded records, one line each. ``is_own`` marks a user's own dataset, of
-    which nothing is published.
+    where it is not known. ``remarks`` name damaged and excluded records, one line each. ``is_own`` marks a user's own
+    dataset, of which nothing is published.
     """
 
     dataset: str

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
-from bench.datasets import load, registry
+from bench.datasets import load, make_split, prepare, register_imported, registry
 from bench.datasets.contract import DamagedRecord, Dataset
 from bench.datasets.own import transfer
 from bench.datasets.own.imported import is_imported, reader_of
@@ -502,7 +503,7 @@ def test_a_described_folder_can_get_another_name(exported: tuple[Dataset, Path])
         transfer.described(source, name="Again", sampling_rate_hz=None)
 
 
-def test_a_given_split_is_kept_through_import_and_export(tmp_path: Path, no_own: None) -> None:
+def test_a_given_split_is_kept_through_import_and_export(tmp_path: Path) -> None:
     parts = {"train": ["2"], "validation": ["10"], "test": ["1"]}
     description = Description.model_validate(KNOWN.model_dump() | {"split": parts})
     transfer.import_windows(medformer(tmp_path / "in"), tmp_path, description=description)
@@ -523,7 +524,7 @@ def test_a_given_split_is_kept_through_import_and_export(tmp_path: Path, no_own:
     ],
 )
 def test_a_split_that_does_not_fit_is_refused(
-    tmp_path: Path, no_own: None, parts: dict[str, list[str]], message: str
+    tmp_path: Path, parts: dict[str, list[str]], message: str
 ) -> None:
     description = Description.model_validate(KNOWN.model_dump() | {"split": parts})
     transfer.import_windows(medformer(tmp_path / "in"), tmp_path, description=description)
