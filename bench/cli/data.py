@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bench.cli.options import FiniteRange, data_option, default_data
+from bench.cli.options import FiniteRange, SuggestingGroup, data_option, default_data
 
 if TYPE_CHECKING:
     from bench.datasets.verify import VerifyReport
@@ -17,7 +17,7 @@ JOBS = click.option(
 )
 
 
-@click.group("data")
+@click.group("data", cls=SuggestingGroup)
 def command() -> None:
     """Prepare, verify, fetch, simulate, import, export or clean up datasets.
 

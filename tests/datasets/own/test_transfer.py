@@ -511,7 +511,7 @@ def test_a_given_split_is_kept_through_import_and_export(tmp_path: Path) -> None
     manifest = prepare("mine", tmp_path)
     split = make_split("mine", manifest.subjects)
     assert (split.origin, split.train, split.validation, split.test) == ("given", ("2",), ("10",), ("1",))
-    assert make_split("mine", manifest.subjects, "stratified", 1).origin == "stratified-1"
+    assert make_split("mine", manifest.subjects, "fold 1/3", 1).origin == "fold-1/3-1"
     transfer.export_windows(load("mine", tmp_path, normalise=False), tmp_path / "out", split)
     assert read_description(tmp_path / "out" / "dataset.toml").split == description.split
 
