@@ -14,8 +14,7 @@ from bench.analyses.store import write
 from bench.analyses.trained import alike, trained_cells
 from bench.datasets.simulate.cohort import demo_root
 from bench.errors import RecordError
-from bench.plan.request import chosen_networks
-from bench.plan.select import parse_names
+from bench.plan.request import chosen_names, chosen_networks
 from bench.results.record import Record
 
 
@@ -61,7 +60,7 @@ class Context:
         return self.default_data
 
     def dataset_names(self, text: str) -> list[str]:
-        """Return the datasets with classes in a comma list or ``all``, imported datasets included.
+        """Return the datasets of a comma list, as ``bench run`` reads it: imported ones and files of readers included.
 
         Raises
         ------
@@ -69,7 +68,7 @@ class Context:
             A name is unknown.
         """
         self._register_own()
-        return parse_names("dataset", text, datasets.names(), datasets.names(all_only=True))
+        return chosen_names("dataset", text, datasets)
 
     def groups(self, model: str, dataset: str, recipe: str | None) -> list[list[Record]]:
         """Return the cells of a model on a dataset in groups that differ in the seed alone, sorted as `alike` does.

@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from bench.results.store import CellFolder, read_all
 from bench.train.part import Part
 from bench.train.seeding import seed_default_generators
 
+_MOST_NAMED = 6
 _MOST_REAL_FIRST = ("whole", "converted", "own", "excerpt", "simulated")
 
 
@@ -49,19 +50,29 @@ def trained_cells(out: Path, model: str, dataset: str) -> list[Record]:
         There is no such cell.
     """
     current = models.revision(model)
-    found = [
-        record
-        for record in read_all(out)[0]
-        if (record.cell.model, record.cell.dataset) == (model, dataset) and record.is_done
-    ]
+    done = [record for record in read_all(out)[0] if record.is_done]
+    found = [record for record in done if (record.cell.model, record.cell.dataset) == (model, dataset)]
     usable = [record for record in found if record.revisions["model"] == current]
     if not usable:
         old = f"; {len(found)} are of an earlier revision of the model" if found else ""
         raise RecordError(
-            f"{out}: no trained {model} on {dataset}{old}; "
+            f"{out}: no trained {model} on {dataset}{old}; {_there(done)}"
             f"run 'bench run --models {model} --datasets {dataset} --out {out}' first"
         )
     return sorted(usable, key=lambda record: (record.cell.recipe, record.cell.seed, record.timing.started))
+
+
+def _there(done: Sequence[Record]) -> str:
+    """Name the trained networks that there are, to be chosen instead; empty without any."""
+    names = sorted(
+        {
+            f"--models {record.cell.model} --datasets {record.cell.dataset}"
+            for record in done
+            if not record.is_estimator
+        }
+    )
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return f"there are {', '.join(names[:_MOST_NAMED])}{more}; or " if names else ""
 
 
 def alike(records: Iterable[Record]) -> list[list[Record]]:

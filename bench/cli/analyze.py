@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING
 import click
 
 from bench.cli.analysis_command import analysis_command
+from bench.cli.options import SuggestingGroup
 
 if TYPE_CHECKING:
     from bench.analyses.contract import Analysis
 
 
-class AnalysisGroup(click.Group):
+class AnalysisGroup(SuggestingGroup):
     """A group with a command for each registered analysis."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:

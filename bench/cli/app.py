@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import click
 
 from bench import __version__
+from bench.cli.options import SuggestingGroup
 from bench.errors import BenchError
 from bench.files import refused
 from bench.machine import require_unix
@@ -58,7 +59,7 @@ def commands() -> dict[str, _Entry]:
     return {name: found[name] for name in order}
 
 
-class LazyGroup(click.Group):
+class LazyGroup(SuggestingGroup):
     """A group that knows its commands by name and shows errors of `BenchError` as one line."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bench.cli.options import FiniteRange, data_option, default_data
+from bench.cli.options import FiniteRange, SuggestingGroup, data_option, default_data
 
 if TYPE_CHECKING:
     from bench.datasets.verify import VerifyReport
@@ -17,7 +17,7 @@ JOBS = click.option(
 )
 
 
-@click.group("data")
+@click.group("data", cls=SuggestingGroup)
 def command() -> None:
     """Prepare, verify, fetch, simulate, import, export or clean up datasets.
 
@@ -79,6 +79,8 @@ def prepare(names: tuple[str, ...], data: Path | None, jobs: int, allow_skipped:
 def verify(names: tuple[str, ...], data: Path | None, jobs: int) -> None:
     """Compare folders with the published datasets; exit code 0 only if all of them are whole.
 
+    Your own data is counted and compared with nothing.
+
     \b
     bench data verify ptb-xl --data DIR
     """
@@ -94,7 +96,7 @@ def verify(names: tuple[str, ...], data: Path | None, jobs: int) -> None:
             reports.append(None)
             continue
         _show(reports[-1])
-    raise SystemExit(0 if all(report is not None and report.is_published for report in reports) else 1)
+    raise SystemExit(0 if all(report is not None and report.is_whole for report in reports) else 1)
 
 
 def _show(report: "VerifyReport") -> None:
@@ -111,7 +113,9 @@ def _show(report: "VerifyReport") -> None:
         (finding.item, fill(finding.expected, 40), fill(finding.found, 60), marks[finding.agrees])
         for finding in report.findings
     ]
-    click.echo(tabulate(rows, ["", "published", "found", ""], disable_numparse=True))
+    click.echo(
+        tabulate(rows, ["", "expected" if report.is_own else "published", "found", ""], disable_numparse=True)
+    )
     for remark in report.remarks:
         click.echo(f"  {remark}")
     click.echo("")
@@ -192,8 +196,8 @@ def simulate(
 @command.command("import")
 @click.argument("source", type=click.Path(path_type=Path, exists=True, file_okay=False))
 @data_option
-@click.option("--name", help="Name of the dataset, where SOURCE has no dataset.toml.")
-@click.option("--hz", type=float, help="Sampling rate, where SOURCE has no dataset.toml.")
+@click.option("--name", help="Name of the dataset. [default: that of its dataset.toml]")
+@click.option("--hz", type=float, help="Sampling rate. [default: that of its dataset.toml]")
 def import_folder(source: Path, data: Path | None, name: str | None, hz: float | None) -> None:
     """Import windows: a folder of the Medformer repository, or .npz/.npy files with a dataset.toml.
 
@@ -201,13 +205,8 @@ def import_folder(source: Path, data: Path | None, name: str | None, hz: float |
     bench data import FOLDER --data DIR
     """
     from bench.datasets.own import transfer
-    from bench.errors import UsageError
 
-    if (name is None) != (hz is None):
-        raise UsageError("--name and --hz go together: they describe a folder without dataset.toml")
-    description = None
-    if name is not None and hz is not None:
-        description = transfer.describe(source, name=name, sampling_rate_hz=hz)
+    description = transfer.described(source, name=name, sampling_rate_hz=hz)
     folder = transfer.import_windows(source, data or default_data(), description=description)
     click.echo(f"imported to {folder}; use it with --datasets {folder.name}")
 
@@ -217,19 +216,25 @@ def import_folder(source: Path, data: Path | None, name: str | None, hz: float |
 @click.argument("target", type=click.Path(path_type=Path))
 @data_option
 def export(name: str, target: Path, data: Path | None) -> None:
-    """Write the windows of a dataset as a folder that 'bench data import' takes.
+    """Write the windows of a dataset, and its split, as a folder that 'bench data import' takes.
 
     \b
     bench data export ptb-xl FOLDER --data DIR
     """
     from bench import datasets
     from bench.datasets.own import transfer
+    from bench.errors import DataError
 
     root = data or default_data()
     datasets.register_imported(root)
-    datasets.prepare(name, root)
-    transfer.export_windows(datasets.load(name, root, normalise=False), target)
-    click.echo(f"exported to {target}")
+    manifest = datasets.prepare(name, root)
+    try:
+        split = datasets.make_split(name, manifest.subjects, kind=manifest.provenance.kind)
+    except DataError as error:
+        split = None
+        click.echo(f"exported without a split: {error}", err=True)
+    transfer.export_windows(datasets.load(name, root, normalise=False), target, split)
+    click.echo(f"exported to {target}; 'bench data import {target}' takes it")
 
 
 @command.command("clean")

@@ -1,4 +1,4 @@
-"""``bench evaluate``: Test a checkpoint of the published code on a dataset."""
+"""``bench evaluate``: Test weights, of the published code or your own, on a dataset."""
 
 from pathlib import Path
 
@@ -12,12 +12,16 @@ from bench.cli.options import data_option, default_data
     "--weights",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     required=True,
-    help="A .pth file of the published code, or .safetensors with its tensor names.",
+    help="A .pth or .safetensors file: a cell's own, or with the published code's tensor names.",
 )
-@click.option("--model", required=True, help="Name of the model that the checkpoint is of.")
+@click.option("--model", required=True, help="The network that the weights are of: a name, or FILE.py:Class.")
 @click.option("--dataset", required=True, help="Name of the dataset whose test part is scored.")
 @click.option(
-    "--set", "assignments", multiple=True, metavar="KEY=VALUE", help="The checkpoint's hyperparameters."
+    "--set",
+    "assignments",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="The weights' hyperparameters. [default: the record's beside them]",
 )
 @click.option(
     "--seed", type=int, default=41, show_default=True, help="Of models that draw numbers in evaluation."
@@ -33,21 +37,34 @@ def command(
     allow_skipped: bool,
     data: Path | None,
 ) -> None:
-    """Test weights of the published code on a dataset's test part.
+    """Test weights on a dataset's test part: scores in percent, beside those of guessing.
 
     \b
     bench evaluate --weights checkpoint.pth --model medformer --dataset adftd --data DIR
+    bench evaluate --weights results/cells/.../weights.safetensors --model medmamba --dataset adftd
     """
     from bench import datasets
+    from bench.plan.request import chosen_networks
     from bench.results.metrics import METRICS
     from bench.run.evaluation import evaluate_checkpoint
+    from bench.studies.chance import stratified_scores
 
     root = data or default_data()
     datasets.register_imported(root)
-    scores = evaluate_checkpoint(
-        weights, model, dataset, root, assignments=assignments, seed=seed, allow_skipped=allow_skipped
+    (name,) = chosen_networks(model)
+    found = evaluate_checkpoint(
+        weights, name, dataset, root, assignments=assignments, seed=seed, allow_skipped=allow_skipped
     )
-    click.echo(f"{model} on {dataset}: {scores.n_windows} test windows of {scores.n_subjects} subjects")
+    scores, guesses = found.scores, stratified_scores(found.windows_per_class)
+    click.echo(
+        f"{name} on {dataset} ({found.kind} data, split {found.split}): "
+        f"{scores.n_windows} test windows of {scores.n_subjects} subjects"
+    )
     for metric in METRICS:
-        value = getattr(scores, metric)
-        click.echo(f"  {metric}: {'undefined' if value is None else f'{100 * value:.2f}'}")
+        click.echo(
+            f"  {metric + ':':<10} {_percent(getattr(scores, metric)):>9}  by guessing {_percent(guesses.get(metric))}"
+        )
+
+
+def _percent(share: float | None) -> str:
+    return "undefined" if share is None else f"{100 * share:.2f} %"

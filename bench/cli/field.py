@@ -4,8 +4,10 @@ from pathlib import Path
 
 import click
 
+from bench.cli.options import SuggestingGroup
 
-@click.group("field")
+
+@click.group("field", cls=SuggestingGroup)
 def command() -> None:
     """Show what others publish on the same data, and what results packs verify.
 

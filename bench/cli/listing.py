@@ -5,8 +5,10 @@ from typing import Any
 
 import click
 
+from bench.cli.options import SuggestingGroup
 
-@click.group("list")
+
+@click.group("list", cls=SuggestingGroup)
 def command() -> None:
     """Show models, datasets, presets, recipes or settings.
 

@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 
 import click
 
+from bench.errors import unknown_name
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -20,6 +22,25 @@ class FiniteRange(click.FloatRange):
         if not math.isfinite(number):
             self.fail(f"{value!r} is not a finite number", param, ctx)
         return number
+
+
+class SuggestingGroup(click.Group):
+    """A group that offers the nearest of its commands for one that it does not have."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return name, command and remaining words.
+
+        Raises
+        ------
+        UsageError
+            There is no such command.
+        """
+        known = self.list_commands(ctx)
+        if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
+            raise unknown_name(f"{ctx.command_path} command", args[0], known)
+        return super().resolve_command(ctx, args)
 
 
 def default_data() -> Path:

@@ -45,8 +45,8 @@ def make_split(
         The manifest's subjects, in source order.
     how
         ``published``: the published list where the subjects are exactly the published dataset's, else the same
-        rule on those present; where nothing is published the list is ours, and a user's own dataset is split like
-        ``stratified``.
+        rule on those present; where nothing is published the list is ours, and a user's own dataset is split as its
+        description says, else like ``stratified``.
         ``stratified``: 60/20/20 percent of the subjects of each class, drawn by ``seed``. ``fold k/n``: the
         k-th of n folds tests, the next one validates; the n test parts of one seed are disjoint.
     seed
@@ -113,7 +113,7 @@ def _list_file(name: str) -> dict | None:
 def _published(name: str, subjects: Sequence[SubjectSummary], seed: int, kind: Kind) -> Split:
     names = [subject.name for subject in subjects]
     if entry(name).is_own:
-        return make_split(name, subjects, "stratified", seed)
+        return _given(name, names) or make_split(name, subjects, "stratified", seed)
     listed = published_list(name)
     if listed is not None and set(names) == {subject for part in PARTS for subject in listed[part]}:
         part_of = {subject: part for part in PARTS for subject in listed[part]}
@@ -126,6 +126,32 @@ def _published(name: str, subjects: Sequence[SubjectSummary], seed: int, kind: K
         origin = "published" if listed is None and kind == "whole" else "rule"
         return _in_parts(origin, names, _cut_classes(_classes(subjects), _CUTS_PERCENT[name]))
     raise UsageError(f"{name} has no split: {facts(name).split_rule}")
+
+
+def _given(name: str, names: Sequence[str]) -> Split | None:
+    """Return the split that an imported dataset's description gives; None if it gives none.
+
+    Raises
+    ------
+    DataError
+        A subject is in no part, or a part names one that is not there.
+    """
+    folder = entry(name).folder
+    if folder is None:
+        return None
+    from bench.datasets.own.description import DESCRIPTION, read_description
+
+    given = read_description(folder / DESCRIPTION).split
+    if given is None:
+        return None
+    part_of = given.part_of
+    for subject in (*names, *part_of):
+        if subject not in part_of or subject not in names:
+            where = "is in no part of" if subject in names else "has no windows but is named in"
+            raise DataError(
+                f"{folder / DESCRIPTION}: subject '{subject}' {where} [split]; name each subject in one part"
+            )
+    return _in_parts("given", names, part_of)
 
 
 def _classes(subjects: Iterable[SubjectSummary]) -> dict[int, list[str]]:

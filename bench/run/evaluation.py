@@ -1,16 +1,21 @@
-"""Testing a foreign checkpoint: weights of the published code, this harness's data and scores."""
+"""Testing a file of weights, of the published code or of this project, on a dataset's test part."""
 
 import pickle
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from bench import datasets, models
+from bench.datasets.contract import Kind
 from bench.errors import ModelError
 from bench.models.reference_weights import unwrapped
 from bench.results.record import Scores
+from bench.results.store import CellFolder, read_record
 from bench.run.planned_inputs import Parts
 from bench.settings import preset, resolve
 from bench.settings.resolve import check_assignments, parse_assignments
@@ -30,6 +35,16 @@ _DAMAGE = (
 )
 
 
+@dataclass(frozen=True)
+class Evaluated:
+    """Scores of a test part, the kind of its data, the origin of its split, and its windows of each class."""
+
+    scores: Scores
+    kind: Kind
+    split: str
+    windows_per_class: tuple[int, ...]
+
+
 def evaluate_checkpoint(
     weights: Path,
     model: str,
@@ -39,19 +54,20 @@ def evaluate_checkpoint(
     assignments: Sequence[str],
     seed: int,
     allow_skipped: bool = False,
-) -> Scores:
-    """Score a checkpoint of the published code on the test part of a dataset's published split.
+) -> Evaluated:
+    """Score weights on the test part of a dataset's published split.
 
     Parameters
     ----------
     weights
-        A ``.pth`` file of the published code or a ``.safetensors`` file with its tensor names.
+        A ``.pth`` or ``.safetensors`` file with the tensor names of the published code, or with this project's own.
+        The hyperparameters of a cell's own file are those of the record beside it.
     model, dataset
         Registered names.
     data
         Folder with one sub-folder per dataset.
     assignments
-        Hyperparameters of the checkpoint, as for ``--set``.
+        Hyperparameters of the weights, as for ``--set``; they come after a record's.
     seed
         Seeds models that draw numbers in evaluation.
     allow_skipped
@@ -80,15 +96,55 @@ def evaluate_checkpoint(
         facts.n_channels,
         facts.n_times,
         facts.n_classes,
-        **settings.hyperparameters,
+        **(settings.hyperparameters | _recorded(weights, model, but=parsed)),
         **settings.execution,
     )
     tensors = unwrapped(read_tensors(weights))
-    _refuse_unknown_modes(model, built.state_dict(), tensors)
-    models.load_reference_weights(built, tensors)
+    if tensors.keys() == built.state_dict().keys():
+        _load_own(weights, built, tensors)
+    else:
+        _refuse_unknown_modes(model, built.state_dict(), tensors)
+        models.load_reference_weights(built, tensors)
     test = Parts.of(loaded, split).test
     logits = predict(built, test, settings.protocol.batch_size, seed)
-    return score(logits, test.part_labels, test.part_subjects, facts.class_names)
+    counts = np.bincount(test.part_labels, minlength=facts.n_classes)
+    return Evaluated(
+        scores=score(logits, test.part_labels, test.part_subjects, facts.class_names),
+        kind=manifest.provenance.kind,
+        split=split.origin,
+        windows_per_class=tuple(counts.tolist()),
+    )
+
+
+def _recorded(weights: Path, model: str, *, but: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the hyperparameters of the record beside a cell's weights, except those to skip; none without one."""
+    folder = CellFolder(weights.parent)
+    if weights.name != folder.weights.name or not folder.record.is_file():
+        return {}
+    record = read_record(folder.record)
+    if record.cell.model != model:
+        raise ModelError(
+            f"{weights}: weights of {record.cell.model}, not of {model}; give --model {record.cell.model}"
+        )
+    return {name: value for name, value in record.settings["hyperparameters"].items() if name not in but}
+
+
+def _load_own(weights: Path, model: nn.Module, tensors: Mapping[str, Tensor]) -> None:
+    """Load tensors that have this project's names.
+
+    Raises
+    ------
+    ModelError
+        A tensor has another shape.
+    """
+    ours = model.state_dict()
+    for name, tensor in tensors.items():
+        if tensor.shape != ours[name].shape:
+            raise ModelError(
+                f"{weights}: {name} has shape {tuple(tensor.shape)}, the model's has {tuple(ours[name].shape)}; give "
+                "the hyperparameters that it was trained with by --set, and the dataset of the same shape"
+            )
+    model.load_state_dict(dict(tensors))
 
 
 def read_tensors(path: Path) -> dict[str, Tensor]:

@@ -56,8 +56,9 @@ def test_parts_of_a_record_share_no_subject(trained: Trained) -> None:
 
 
 def test_no_cell_is_an_error_with_the_command_that_trains_one(trained: Trained) -> None:
+    there = "there are --models medmamba --datasets uci-har"
     with pytest.raises(
-        RecordError, match="no trained transformer on uci-har; run 'bench run --models transformer"
+        RecordError, match=f"no trained transformer on uci-har; {there}.*; or run 'bench run --models transf"
     ):
         cells.trained_cells(trained.out, "transformer", "uci-har")
 

@@ -75,7 +75,12 @@ def test_imported_windows_can_be_prepared_and_verified_by_name(
     prepared = bench("data", "prepare", "uci-har-windows", "--data", "own")
     assert "(own); fingerprint" in prepared.out, prepared.err
     verified = bench("data", "verify", "uci-har-windows", "--data", "own")
+    assert verified.code == 0, verified.out
     assert "uci-har-windows: own" in verified.out, verified.err
+    assert "compared with nothing" in verified.out
+    assert "published" not in verified.out.splitlines()[1]
+    listed = bench("doctor", "--data", "own").out
+    assert "uci-har-windows: prepared, " in listed
 
 
 def test_clean_lists_asks_and_removes(bench: Bench, data: Path) -> None:

@@ -1,6 +1,7 @@
 """A user's own model, dataset and checkpoint, without touching the package."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -125,7 +126,29 @@ def test_a_published_checkpoint_is_evaluated(bench: Bench, data: Path, tmp_path:
         *("--data", data, *sets),
     )
     assert done.code == 0, done.err
-    assert "accuracy:" in done.out
+    assert "transformer on uci-har (simulated data, split " in done.out
+    assert re.search(r"accuracy: +[0-9.]+ %  by guessing [0-9.]+ %", done.out)
+
+
+def test_weights_of_an_own_model_give_the_scores_of_its_record(
+    bench: Bench, data: Path, my_model: Path, tmp_path: Path
+) -> None:
+    own = ("--data", data, "--set", "width=5")
+    trained = bench(
+        *("run", "--models", "./my_model.py:MyNet", "--datasets", "uci-har", "--out", "r", *own),
+        *("--set", "epochs=1", "--seeds", "41", "--device", "cpu"),
+    )
+    assert trained.code == 0, trained.err
+    (weights,) = (tmp_path / "r").rglob("weights.safetensors")
+    f1 = json.loads(weights.with_name("record.json").read_text())["metrics"]["test"]["f1"]
+    asked = ("evaluate", "--weights", weights, "--dataset", "uci-har", "--data", data)
+    done = bench(*asked, "--model", "./my_model.py:MyNet")
+    assert done.code == 0, done.err
+    assert re.search(rf"f1: +{100 * f1:.2f} %", done.out)
+    assert "weights of my_model.MyNet, not of patchtst" in bench(*asked, "--model", "patchtst").err
+    assert (
+        "give the hyperparameters" in bench(*asked, "--model", "./my_model.py:MyNet", "--set", "width=6").err
+    )
 
 
 def test_a_pickle_in_a_checkpoint_is_not_run(bench: Bench, data: Path, tmp_path: Path) -> None:

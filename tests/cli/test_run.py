@@ -94,6 +94,19 @@ def test_bad_usage_is_one_line_and_exit_code_2(
     assert "Traceback" not in done.err
 
 
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        (["rnu"], "command 'rnu'. Did you mean 'run'?"),
+        (["analyze", "embeding"], "analyze command 'embeding'. Did you mean 'embedding'?"),
+    ],
+)
+def test_the_nearest_command_is_offered(bench: Bench, words: list[str], offered: str) -> None:
+    done = bench(*words)
+    assert done.code == 2
+    assert offered in done.err
+
+
 def test_every_missing_dataset_is_named(bench: Bench, data: Path, tmp_path: Path) -> None:
     done = bench(
         "run", "--models", "transformer", "--datasets", "ptb,apava,uci-har", "--data", data, "--out", "r"

@@ -153,8 +153,8 @@ def test_of_several_settings_of_a_cell_the_nearest_is_named(tmp_path: Path) -> N
     first, *second = compare_sets(*both)
     assert (first.kind, [line.kind for line in second]) == ("only in the first", ["only in the second"] * 2)
     assert "the nearest in the other: " in first.detail
-    assert "training.epochs 100 -> " in first.detail
-    assert all("-> 100" in line.detail for line in second)
+    assert "training.epochs 50 -> " in first.detail
+    assert all("-> 50" in line.detail for line in second)
 
 
 def test_a_folder_without_records_is_refused(sets: tuple[Path, Path], tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import tomllib
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from bench.datasets.contract import Normalisation, as_one_line, repeated_name
 from bench.datasets.formats.source_files import read_regular, refused_as
@@ -33,6 +33,29 @@ def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
 _Text = Annotated[str, AfterValidator(_printable)]
 
 
+class GivenSplit(BaseModel):
+    """The names of the subjects of each part, as the user gives them; each subject is in one part."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    train: tuple[_Text, ...] = Field(min_length=1)
+    validation: tuple[_Text, ...] = Field(min_length=1)
+    test: tuple[_Text, ...] = Field(min_length=1)
+
+    @property
+    def part_of(self) -> dict[str, str]:
+        """The part of each subject."""
+        return {name: part for part, names in self.model_dump().items() for name in names}
+
+    @model_validator(mode="after")
+    def _is_disjoint(self) -> "GivenSplit":
+        everyone = (*self.train, *self.validation, *self.test)
+        twice = next((name for name in everyone if everyone.count(name) > 1), None)
+        if twice is not None:
+            raise ValueError(f"each subject must be in one part, once; '{twice}' is there twice")
+        return self
+
+
 class Description(BaseModel):
     """What a folder of windows is, as its ``dataset.toml`` says."""
 
@@ -52,6 +75,7 @@ class Description(BaseModel):
     licence: _Text = "not stated"
     citation: _Text = "none"
     subjects: dict[str, _Text] = Field(default_factory=dict, description="number of a subject to its name")
+    split: GivenSplit | None = Field(default=None, description="names of the subjects of each part")
 
 
 def read_description(path: Path) -> Description:
@@ -84,11 +108,17 @@ def read_description(path: Path) -> Description:
 def write_description(folder: Path, description: Description) -> None:
     """Write a description into a folder; printable JSON values are TOML values."""
     lines = []
-    for key, value in description.model_dump(exclude={"subjects"}).items():
+    for key, value in description.model_dump(exclude={"subjects", "split"}).items():
         lines.append(f"{key} = {json.dumps(value, ensure_ascii=False)}")
     lines += ["", "[subjects]"]
     lines += [
         f"{number} = {json.dumps(name, ensure_ascii=False)}" for number, name in description.subjects.items()
     ]
+    if description.split is not None:
+        lines += ["", "[split]"]
+        lines += [
+            f"{part} = {json.dumps(names, ensure_ascii=False)}"
+            for part, names in description.split.model_dump().items()
+        ]
     with atomic_file(folder / DESCRIPTION) as temporary:
         temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -18,6 +18,9 @@ from bench.errors import DataError
 
 REVISION = 1
 
+_STRATIFIED = "stratified by class over subjects, 60/20/20 percent, by seed"
+_GIVEN = f"given in {DESCRIPTION}"
+
 
 def is_imported(folder: Path) -> bool:
     """Tell whether a folder is an imported dataset's; one that cannot be looked into, such as `lost+found`, is none."""
@@ -58,7 +61,7 @@ def reader_of(folder: Path) -> "ImportedReader":
         homepage=description.homepage,
         licence=description.licence,
         citation=description.citation,
-        split_rule="stratified by class over subjects, 60/20/20 percent, by seed",
+        split_rule=_STRATIFIED if description.split is None else _GIVEN,
         layout=("dataset.toml", "Feature/feature_NNN.npy", "Label/label.npy"),
         known_problems=("imported windows: how they were cut is not known here",),
     )

@@ -5,19 +5,21 @@ arrays windows, labels and subject; and the same three as ``windows.npy``, ``lab
 """
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from bench.datasets import registry
-from bench.datasets.contract import Dataset
+from bench.datasets.contract import Dataset, Split
 from bench.datasets.formats.npy_file import map_npy, read_npz
-from bench.datasets.formats.source_files import is_folder, is_there
-from bench.datasets.own.description import DESCRIPTION, Description, read_description
+from bench.datasets.formats.source_files import file_names, is_folder, is_there
+from bench.datasets.own.description import DESCRIPTION, Description, GivenSplit, read_description
 from bench.datasets.own.window_folder import (
+    VARIES,
     Part,
     as_labels,
     as_windows,
@@ -77,7 +79,7 @@ def import_windows(source: Path, root: Path, *, description: Description | None 
     return target
 
 
-def export_windows(dataset: Dataset, target: Path) -> None:
+def export_windows(dataset: Dataset, target: Path, split: Split | None = None) -> None:
     """Write a loaded dataset as a folder of windows that can be imported again.
 
     Subjects keep their names in ``dataset.toml`` and get numbers in the order of their first window. Simulated
@@ -89,6 +91,8 @@ def export_windows(dataset: Dataset, target: Path) -> None:
         As loaded; give it unscaled (``normalise=False``) to export windows as cut.
     target
         Folder to make.
+    split
+        Written into the description, so that what is imported again is split so.
 
     Raises
     ------
@@ -108,11 +112,45 @@ def export_windows(dataset: Dataset, target: Path) -> None:
         homepage=facts.homepage,
         licence=facts.licence,
         citation=facts.citation,
+        split=None
+        if split is None
+        else GivenSplit(train=split.train, validation=split.validation, test=split.test),
     )
     with new_folder(target) as folder:
         write_parts(folder, description, _by_subject(dataset.windows, dataset.labels, dataset.subject))
         if dataset.provenance.kind == "simulated":
             write_marker(folder, **dataset.provenance.simulator)
+
+
+def described(source: Path, *, name: str | None, sampling_rate_hz: float | None) -> Description:
+    """Return what the windows of a folder are: as its description says, with another name or rate where given.
+
+    A folder without a description needs both, see `describe`.
+
+    Raises
+    ------
+    DataError
+        The description is unusable, or there is none and the folder cannot be described.
+    UsageError
+        The name or the rate cannot be used, or one of them is missing.
+    """
+    if is_there(source / DESCRIPTION):
+        given = {"name": name, "sampling_rate_hz": sampling_rate_hz}
+        found = read_description(source / DESCRIPTION).model_dump()
+        return _checked(found | {field: value for field, value in given.items() if value is not None})
+    if name is None and sampling_rate_hz is None:
+        return read_description(source / DESCRIPTION)
+    if name is None or sampling_rate_hz is None:
+        raise UsageError(f"--name and --hz go together where {source} has no {DESCRIPTION}")
+    return describe(source, name=name, sampling_rate_hz=sampling_rate_hz)
+
+
+def _checked(fields: Mapping[str, Any]) -> Description:
+    try:
+        return Description.model_validate(fields)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise UsageError(f"{first['loc'][0]} {first['input']!r}: {first['msg']}") from error
 
 
 def describe(source: Path, *, name: str, sampling_rate_hz: float) -> Description:
@@ -132,7 +170,7 @@ def describe(source: Path, *, name: str, sampling_rate_hz: float) -> Description
         raise DataError(
             f"{source}: no Feature/feature_*.npy or no rows in Label/label.npy; describe it in a file"
         )
-    most = table[:, 0].max()
+    most = max([table[:, 0].max(), *(_highest(source, number) for number in table[table[:, 0] == VARIES, 1])])
     if not most < _MOST_CLASSES:
         raise DataError(
             f"{path}: label {most:g}; more than {_MOST_CLASSES} classes must be described in a file"
@@ -140,17 +178,28 @@ def describe(source: Path, *, name: str, sampling_rate_hz: float) -> Description
     shape = map_npy(first).shape
     if len(shape) != 3:
         raise DataError(f"{first}: shape {shape}, expected (windows, times, channels)")
-    try:
-        return Description(
-            name=name,
-            title=f"windows imported from {source.name}",
-            class_names=tuple(f"class {label}" for label in range(max(2, int(most) + 1))),
-            channel_names=tuple(f"channel {i}" for i in range(1, shape[2] + 1)),
-            sampling_rate_hz=sampling_rate_hz,
-        )
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise UsageError(f"{first['loc'][0]} {first['input']!r}: {first['msg']}") from error
+    return _checked(
+        {
+            "name": name,
+            "title": f"windows imported from {source.name}",
+            "class_names": [f"class {label}" for label in range(max(2, int(most) + 1))],
+            "channel_names": [f"channel {i}" for i in range(1, shape[2] + 1)],
+            "sampling_rate_hz": sampling_rate_hz,
+        }
+    )
+
+
+def _highest(source: Path, number: float) -> float:
+    """Return the highest class of a subject whose windows have their own."""
+    files = [name for name in file_names(source / "Label") if name.startswith("window_label_")]
+    for name in files:
+        digits = name.removeprefix("window_label_").removesuffix(".npy")
+        if digits.isdecimal() and int(digits) == number:
+            labels = map_npy(source / "Label" / name)
+            return float(labels.max()) if labels.dtype.kind in "fiu" and labels.size else VARIES
+    raise DataError(
+        f"{source / 'Label'}: no window_label file of subject {number:g}, whose class is {VARIES}"
+    )
 
 
 def _distinct(source: Path, parts: Iterator[Part]) -> Iterator[Part]:

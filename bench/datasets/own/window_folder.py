@@ -3,7 +3,7 @@
     dataset.toml                    what it is: classes, channels, rate, licence (ours)
     Feature/feature_001.npy         (n_windows, n_times, n_channels) of subject 1, and so on
     Label/label.npy                 (n_subjects, 2): class and number of each subject
-    Label/window_label_001.npy      (n_windows,) classes where they change within subjects, for all subjects or none
+    Label/window_label_001.npy      (n_windows,) classes of a subject whose class is -1, since they change
 
 Numbers of subjects are compared as numbers, whatever their zero padding.
 """
@@ -27,7 +27,7 @@ from bench.errors import DataError
 from bench.files import atomic_folder, unwritable
 
 _FEATURE = re.compile(r"feature_([0-9]{1,9})\.npy")
-_VARIES = -1
+VARIES = -1
 
 
 @dataclass(frozen=True)
@@ -169,11 +169,11 @@ def write_parts(folder: Path, description: Description, parts: Iterator[Part]) -
     for number, part in enumerate(parts, start=1):
         _save(folder / "Feature" / f"feature_{number:03d}.npy", part.windows)
         classes = np.unique(part.labels)
-        table.append((int(classes[0]) if len(classes) == 1 else _VARIES, number))
+        table.append((int(classes[0]) if len(classes) == 1 else VARIES, number))
         labels.append(part.labels)
         names[str(number)] = part.subject
-    if any(label == _VARIES for label, _ in table):
-        table = [(_VARIES, number) for _, number in table]
+    if any(label == VARIES for label, _ in table):
+        table = [(VARIES, number) for _, number in table]
         for number, of_one in enumerate(labels, start=1):
             _save(folder / "Label" / f"window_label_{number:03d}.npy", of_one)
     _save(folder / "Label" / "label.npy", np.array(table, dtype=np.int64))
@@ -219,13 +219,12 @@ def read_label_table(path: Path) -> NDArray:
 
 
 def _label_table(path: Path, description: Description) -> dict[int, int | None]:
-    """Return the class of each number; None for all where the table leaves classes to the windows."""
+    """Return the class of each number; None where the table leaves classes to the windows."""
     table = read_label_table(path)
     numbers = table[:, 1]
-    if (table[:, 0] == _VARIES).all():
-        return dict.fromkeys(map(int, numbers))
-    labels = as_labels(path, table[:, 0], description)
-    return {int(number): int(label) for number, label in zip(numbers, labels, strict=True)}
+    varies = table[:, 0] == VARIES
+    labels = dict(zip(numbers[~varies], as_labels(path, table[~varies, 0], description), strict=True))
+    return {int(number): int(labels[number]) if number in labels else None for number in numbers}
 
 
 def _save(path: Path, array: NDArray) -> None:

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
-from bench.datasets import load, registry
+from bench.datasets import load, make_split, prepare, register_imported, registry
 from bench.datasets.contract import DamagedRecord, Dataset
 from bench.datasets.own import transfer
 from bench.datasets.own.imported import is_imported, reader_of
@@ -469,3 +470,70 @@ def test_description_in_the_documents_can_be_read(tmp_path: Path) -> None:
     (tmp_path / "dataset.toml").write_text(text.split("```toml\n")[1].split("```")[0])
     described = read_description(tmp_path / "dataset.toml")
     assert set(described.model_dump(exclude_unset=True)) == set(Description.model_fields)
+
+
+# Classes of windows, names, splits.
+
+
+def varying(folder: Path) -> Path:
+    """A Medformer folder in which subject 2 has windows of classes 0 and 2."""
+    medformer(folder)
+    np.save(folder / "Label" / "label.npy", np.array([(-1, 2), (0, 10), (1, 1)]))
+    np.save(folder / "Label" / "window_label_2.npy", np.array([0, 2, 2, 0]))
+    return folder
+
+
+def test_a_folder_with_rows_of_class_minus_1_describes_itself_and_comes_in(tmp_path: Path) -> None:
+    source = varying(tmp_path / "in")
+    found = transfer.described(source, name="mine", sampling_rate_hz=50.0)
+    assert found.class_names == ("class 0", "class 1", "class 2")
+    labels = read_all(transfer.import_windows(source, tmp_path, description=found))
+    assert {name: of_subject.tolist() for name, (_, of_subject) in labels.items()} == {
+        "1": [1] * 4,
+        "2": [0, 2, 2, 0],
+        "10": [0] * 4,
+    }
+
+
+def test_a_described_folder_can_get_another_name(exported: tuple[Dataset, Path]) -> None:
+    _, source = exported
+    found = transfer.described(source, name="again", sampling_rate_hz=None)
+    assert found == read_description(source / "dataset.toml").model_copy(update={"name": "again"})
+    with pytest.raises(UsageError, match="name 'Again'"):
+        transfer.described(source, name="Again", sampling_rate_hz=None)
+
+
+def test_a_given_split_is_kept_through_import_and_export(tmp_path: Path) -> None:
+    parts = {"train": ["2"], "validation": ["10"], "test": ["1"]}
+    description = Description.model_validate(KNOWN.model_dump() | {"split": parts})
+    transfer.import_windows(medformer(tmp_path / "in"), tmp_path, description=description)
+    register_imported(tmp_path)
+    manifest = prepare("mine", tmp_path)
+    split = make_split("mine", manifest.subjects)
+    assert (split.origin, split.train, split.validation, split.test) == ("given", ("2",), ("10",), ("1",))
+    assert make_split("mine", manifest.subjects, "fold 1/3", 1).origin == "fold-1/3-1"
+    transfer.export_windows(load("mine", tmp_path, normalise=False), tmp_path / "out", split)
+    assert read_description(tmp_path / "out" / "dataset.toml").split == description.split
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ({"train": ["2"], "validation": ["10"], "test": ["11"]}, r"subject '1' is in no part of \[split\]"),
+        ({"train": ["2", "11"], "validation": ["10"], "test": ["1"]}, "subject '11' has no windows"),
+    ],
+)
+def test_a_split_that_does_not_fit_is_refused(
+    tmp_path: Path, parts: dict[str, list[str]], message: str
+) -> None:
+    description = Description.model_validate(KNOWN.model_dump() | {"split": parts})
+    transfer.import_windows(medformer(tmp_path / "in"), tmp_path, description=description)
+    register_imported(tmp_path)
+    with pytest.raises(DataError, match=message):
+        make_split("mine", prepare("mine", tmp_path).subjects)
+
+
+def test_a_subject_in_two_parts_is_refused() -> None:
+    parts = {"train": ["a", "b"], "validation": ["c"], "test": ["a"]}
+    with pytest.raises(ValidationError, match="'a' is there twice"):
+        Description.model_validate(KNOWN.model_dump() | {"split": parts})
