@@ -207,7 +207,7 @@ def test_pictures_say_themselves_what_data_they_show(
     assert len(figures) == 8
     assert [figure.name for figure in figures if said not in figure.stamp] == []
     of_one_dataset = [figure for figure in figures if figure.name != "critical-difference"]
-    assert all(figure.stamp.startswith("ADFTD. ") for figure in of_one_dataset)
+    assert all(figure.stamp.startswith(("ADFTD. ", "PTB. ")) for figure in of_one_dataset)
     # All are written by the one method that puts the stamp into the picture.
     (_, svg, _) = figures[-1].write(tmp_path / "figures")
     assert figures[-1].stamp in svg.read_text(encoding="utf-8")
