@@ -6,7 +6,6 @@ from pathlib import Path
 
 from bench.errors import BenchError, RecordError
 from bench.render.table import Table
-from bench.report.answer import verdicts, what_failed, who_wins
 from bench.report.section import Section
 from bench.report.sections.ablation import ablation_section
 from bench.report.sections.analyses import analysis_sections
@@ -14,7 +13,7 @@ from bench.report.sections.certainty import certainty_section
 from bench.report.sections.dataset import dataset_section
 from bench.report.sections.field import field_section
 from bench.report.sections.other import other_section
-from bench.report.sections.paper import claims_section, judged_claims, reproduction_section, setup_section
+from bench.report.sections.paper import claims_section, reproduction_section, setup_section
 from bench.report.sections.results import results_section
 from bench.report.tables.brief import brief_headline, brief_scores
 from bench.results.record import Environment, Record
@@ -28,15 +27,13 @@ from bench.studies.suite import Suite, make_suites
 class Contents:
     """Everything that a report shows.
 
-    `answer` is what the page says first; `brief` holds the tables for a terminal, headlines last; `measured` has the
-    environments of cost measurements.
+    `brief` holds the tables for a terminal, headlines last; `measured` has the environments of cost measurements.
     """
 
     out: Path
 
     records: tuple[Record, ...]
     suites: tuple[Suite, ...]
-    answer: tuple[str, ...]
     sections: tuple[Section, ...]
     brief: tuple[Table, ...]
     damaged: tuple[BenchError, ...]
@@ -79,7 +76,6 @@ def read_contents(out: Path, tell: Callable[[Section], None] = lambda _: None) -
             sections.append(section)
 
     ranking = tuple(suite.recipe for suite in suites if suite.has_one_protocol and len(suite.models) > 1)
-    winners: list[str] = []
     # What ranks models comes first: it is what a reader looks for.
     for suite in sorted(suites, key=lambda suite: suite.recipe not in ranking):
         suffix = "" if len(suites) == 1 else f"-{suite.recipe}"
@@ -92,7 +88,6 @@ def read_contents(out: Path, tell: Callable[[Section], None] = lambda _: None) -
             of_datasets.append(dataset_section(study, tested[study.dataset], suffix, recipe))
             tell(of_datasets[-1])
         damaged.extend(error for predicted in tested.values() for error in predicted.damaged)
-        winners = winners or [who_wins(suite, tested)]
         add(results_section(suite, tested, suffix, recipe, ranking))
         add(certainty_section(suite, list(tested.values()), suffix, recipe))
         sections.extend(of_datasets)
@@ -105,8 +100,7 @@ def read_contents(out: Path, tell: Callable[[Section], None] = lambda _: None) -
     add(*analysed.sections)
     damaged.extend(analysed.damaged)
     add(field_section(suites))
-    claims = judged_claims(out, suites)
-    add(claims_section(claims))
+    add(claims_section(out, suites))
     shown = tuple(section for section in sections if section.intro)
     # The suite that ranks models is built first, and what a terminal shows last is read first.
     in_brief = (*brief[::-1], *headlines[::-1])
@@ -114,7 +108,6 @@ def read_contents(out: Path, tell: Callable[[Section], None] = lambda _: None) -
         out=out,
         records=tuple(records),
         suites=tuple(suites),
-        answer=(*winners, what_failed(records), verdicts(claims)),
         sections=shown,
         brief=in_brief,
         damaged=tuple(damaged),

@@ -12,6 +12,7 @@ from bench.render.formats import parts
 from bench.render.latex import pages as latex_pages
 from bench.render.svg import inline
 from bench.render.table import Table
+from bench.report.answer import what_failed
 from bench.report.cell_view import cell_view
 from bench.report.contents import Contents
 from bench.report.evidence import facts
@@ -46,10 +47,11 @@ def page(out: Path, contents: Contents, figures: Path) -> str:
         lstrip_blocks=True,
     )
     environment.filters.update(parts=parts, files=_files)
+    summaries = [section.summary for section in contents.sections]
     kinds = {record.data.kind for record in contents.records}
     return environment.get_template("page.html").render(
         version=__version__,
-        answer=contents.answer,
+        answer=[*filter(None, summaries), what_failed(contents.records)],
         shared=shared_notes(contents.sections),
         records=contents.records,
         sections=contents.sections,

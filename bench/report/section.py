@@ -20,6 +20,8 @@ class Section:
         Its content, in order.
     data_tables
         Tables too long for paper and page: written as CSV and JSON only.
+    summary
+        What the top of the page says of the part; empty for most parts.
     """
 
     name: str
@@ -28,6 +30,7 @@ class Section:
     tables: tuple[Table, ...] = ()
     figures: tuple[Figure, ...] = ()
     data_tables: tuple[Table, ...] = ()
+    summary: str = ""
 
 
 def present(*items: Table | Figure | None) -> tuple[tuple[Table, ...], tuple[Figure, ...]]:

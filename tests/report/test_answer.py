@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
+from bench.paper.claims import ledger
 from bench.report.answer import verdicts, what_failed, who_wins
-from bench.report.sections.paper import judged_claims
+from bench.report.judges import make_judges
 from bench.results.store import read_all
 from bench.studies.aggregate import compare
 from bench.studies.predicted import read_predicted
@@ -47,6 +48,6 @@ def test_failures_are_told_with_the_reason_of_the_first(tmp_path: Path) -> None:
 
 
 def test_verdicts_are_those_of_the_ledger(tmp_path: Path) -> None:
-    claims = judged_claims(tmp_path, ())
+    claims = ledger(make_judges(tmp_path, ()))
     counts = [int(word) for word in verdicts(claims).split() if word.isdigit()]
     assert sum(counts) == len(claims)

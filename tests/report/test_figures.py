@@ -186,6 +186,15 @@ def test_one_test_subject_gives_no_interval(tmp_path: Path) -> None:
     assert [dot.interval for dot in panels(predictions_of(tmp_path, "sleep-edf"))[0].dots] == [None] * 3
 
 
+def test_a_plot_of_one_dot_is_left_out(tmp_path: Path) -> None:
+    grid = Grid(models=("transformer",), datasets=("sleep-edf",), sizes={"sleep-edf": (1, 20)}, n_epochs=1)
+    write_grid(tmp_path, grid)
+    tested = predictions_of(tmp_path, "sleep-edf")
+    assert results_figure(tested, "results") is None
+    assert subject_figure(tested, "accuracy-by-subject") is None
+    assert curves_figure(tested, "curves") is not None
+
+
 @pytest.mark.parametrize(
     ("kind", "said"), [("simulated", "SIMULATED data"), ("excerpt", "EXCERPT of the data")]
 )
@@ -197,12 +206,14 @@ def test_pictures_say_themselves_what_data_they_show(
     figures = all_figures(tmp_path)
     assert len(figures) == 8
     assert [figure.name for figure in figures if said not in figure.stamp] == []
+    of_one_dataset = [figure for figure in figures if figure.name != "critical-difference"]
+    assert all(figure.stamp.startswith(("ADFTD. ", "PTB. ")) for figure in of_one_dataset)
     # All are written by the one method that puts the stamp into the picture.
     (_, svg, _) = figures[-1].write(tmp_path / "figures")
     assert figures[-1].stamp in svg.read_text(encoding="utf-8")
 
 
-def test_pictures_of_whole_data_have_no_stamp(drawn: Path) -> None:
+def test_pictures_of_whole_data_do_not_name_another_kind(drawn: Path) -> None:
     for path in drawn.glob("*.svg"):
         text = path.read_text(encoding="utf-8")
         assert "SIMULATED" not in text

@@ -60,7 +60,7 @@ def crowded(tested: Predicted, name: str) -> Figure:
 
 
 def test_a_figure_without_room_is_left_out_and_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write_grid(tmp_path, Grid(models=("medmamba",), datasets=("ptb",), n_epochs=1))
+    write_grid(tmp_path, Grid(models=("medmamba", "transformer"), datasets=("ptb",), n_epochs=1))
 
     monkeypatch.setattr(dot_plot, "figure", crowded)
     report = render(tmp_path, tmp_path / "report")

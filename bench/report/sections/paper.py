@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench.paper.claims import Entry, ledger
+from bench.paper.claims import ledger
+from bench.report.answer import verdicts
 from bench.report.judges import make_judges
 from bench.report.section import Section, present
 from bench.report.tables.claims_table import all_claims_table, claims_table
@@ -30,17 +31,14 @@ def setup_section(suite: Suite, suffix: str, recipe: str) -> Section:
     return Section(f"setup{suffix}", f"Set-up{recipe}", intro, tables)
 
 
-def judged_claims(out: Path, suites: Sequence[Suite]) -> tuple[Entry, ...]:
-    """Return the paper's claims with their verdicts from a results folder."""
-    return tuple(ledger(make_judges(out, suites)))
-
-
-def claims_section(entries: Sequence[Entry]) -> Section:
+def claims_section(out: Path, suites: Sequence[Suite]) -> Section:
     """Return the ledger of the paper's claims."""
+    entries = ledger(make_judges(out, suites))
     return Section(
         "claims",
         "The paper's claims",
         "The numeric and comparative claims, worst verdict first, with the evidence and the command that tests them.",
         (claims_table(entries, "claims"),),
         data_tables=(all_claims_table(entries, "claims-all"),),
+        summary=verdicts(entries),
     )

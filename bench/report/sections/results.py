@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from bench.report.answer import who_wins
 from bench.report.section import Section, present
 from bench.report.tables.f1_matrix import f1_matrix
 from bench.report.tables.headline import headline
@@ -33,4 +34,5 @@ def results_section(
     )
     if not suite.has_one_protocol:
         intro += " Where models were trained by different protocols, none is ranked or marked best."
-    return Section(f"results{suffix}", f"Results{recipe}", intro, tables, figures)
+    summary = f"Recipe {suite.recipe}: {who_wins(suite, tested)}" if suffix else who_wins(suite, tested)
+    return Section(f"results{suffix}", f"Results{recipe}", intro, tables, figures, summary=summary)
