@@ -98,7 +98,9 @@ def query_sparsity(q: Tensor, k: Tensor, sample: Tensor) -> Tensor:
     The largest product with the keys in the query's row of ``sample`` ``(n_times, sampled)``, minus the sum of its
     products over the number of steps. One sampled key at a time, so that sampled keys never lie in memory together.
     """
-    products = torch.stack([(q * k[:, :, keys]).sum(dim=-1) for keys in sample.unbind(1)], dim=-1)
+    steps = k.transpose(1, 2)  # (batch, n_times, heads, width), where a step lies in one piece
+    sampled = (steps.index_select(1, keys).transpose(1, 2) for keys in sample.unbind(1))
+    products = torch.stack([(q * keys).sum(dim=-1) for keys in sampled], dim=-1)
     return products.amax(dim=-1) - products.sum(dim=-1) / k.shape[2]
 
 

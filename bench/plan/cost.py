@@ -8,7 +8,7 @@ from heapq import heappop, heappush, nlargest
 from statistics import mean, median
 
 from bench.plan.grid import PlannedCell
-from bench.plan.stopping import Stopping, may_stop_early
+from bench.plan.patience import Stopping, may_stop_early
 from bench.results.record import Record
 
 # Relative error of a prediction beyond the variation of its measurements.

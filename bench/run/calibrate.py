@@ -13,7 +13,7 @@ from bench.measure.environment import describe, resolve_device
 from bench.measure.exclusive import training
 from bench.plan.cost import Cost, Place, Trial, cost_from_trial, costs_from_records, same_but_seed
 from bench.plan.grid import PlannedCell, to_train
-from bench.plan.stopping import stopping_from_records
+from bench.plan.patience import stopping_from_records
 from bench.processes import Child, stop, wait_for_news
 from bench.results.store import TUNING, read_all
 from bench.run.job import Job, make_jobs

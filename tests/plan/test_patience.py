@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from bench.plan.cost import cost_from_trial
-from bench.plan.stopping import stopping_from_records
+from bench.plan.patience import stopping_from_records
 from bench.results.record import CellName, DataDescription, Record
 from tests.plan.test_cost import TRIAL, planned, record
 
