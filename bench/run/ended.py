@@ -8,6 +8,7 @@ from bench.files import atomic_file, free_name
 from bench.results.record import Environment, Failure, Metrics, Outcome, Record
 from bench.results.store import find_record
 from bench.run.job import Job, identity
+from bench.run.news import Position
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,10 @@ class Ended:
     val_f1: float | None = None
     message: str = ""
     failure: Failure | None = None
+
+
+News = Position | Ended
+"""What a worker sends while it runs, and when it ends."""
 
 
 def ended_before(job: Job) -> Ended | None:

@@ -21,17 +21,16 @@ from bench.results.record import Failure, Outcome, Record
 from bench.results.store import quarantine_damaged
 from bench.run.cell_lock import locked, sweep
 from bench.run.computing import forbid_any_order, set_threads
-from bench.run.ended import Ended, ended_before
+from bench.run.ended import Ended, News, ended_before
 from bench.run.failure import write_failure
 from bench.run.job import Job
-from bench.run.news import Position
 
 # Errors of an overloaded machine; any other OSError that is not a disk's is a mistake in code.
 OVERLOADED = frozenset({errno.EBUSY, errno.EAGAIN, errno.EINTR, errno.EMFILE, errno.ENFILE, errno.ENOLCK})
 # Share of the memory free when a cell starts; the rest is for the system and the growth of other processes.
 SHARE_OF_MEMORY = 0.9
 
-Tell = Callable[[Position | Ended], None]
+Tell = Callable[[News], None]
 
 
 def main(job: Job, events: Connection) -> None:
@@ -56,7 +55,7 @@ def teller(events: Connection) -> Tell:
     A worker whose parent has stopped listening continues, since its record holds everything it would send.
     """
 
-    def tell(news: Position | Ended) -> None:
+    def tell(news: News) -> None:
         with suppress(BrokenPipeError, ConnectionResetError):
             events.send(news)
 
