@@ -20,7 +20,7 @@ from bench.report.contents import Contents, read_contents
 from bench.report.listed_files import replace_listed
 from bench.report.page import page
 from bench.report.reproducibility import to_markdown
-from bench.report.section import Section
+from bench.report.section import Section, in_brief
 
 _MOST_DRAWING = 8
 """Number of processes that draw figures; each takes about 100 MB."""
@@ -65,7 +65,7 @@ def render(out: Path, report: Path) -> Report:
         write_text(report / "index.html", page(out, contents, report / "figures")),
     ]
     return Report(
-        brief=contents.brief,
+        brief=in_brief(contents.sections),
         files=(*files, replace_listed(report, files)),
         damaged=contents.damaged,
         page=report / "index.html",

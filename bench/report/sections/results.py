@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from bench.report.section import Section, present
+from bench.report.tables.brief import brief_headline, brief_scores
 from bench.report.tables.headline import headline
 from bench.report.tables.paper_tables import ecg_table, eeg_table
 from bench.studies.predicted import Predicted
@@ -28,4 +29,5 @@ def results_section(
     intro = "Who wins where, by how much and how sure; then the paper's two main tables with what was measured here."
     if not suite.has_one_protocol:
         intro += " Where models were trained by different protocols, none is ranked or marked best."
-    return Section(f"results{suffix}", f"Results{recipe}", intro, tables, figures)
+    brief = brief_scores(suite, f"brief{suffix}"), brief_headline(suite, tested, f"brief-headline{suffix}")
+    return Section(f"results{suffix}", f"Results{recipe}", intro, tables, figures, brief=brief)
