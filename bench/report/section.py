@@ -35,7 +35,7 @@ class Section:
 
 
 def in_brief(sections: Iterable[Section]) -> tuple[Table, ...]:
-    """Return what a terminal shows: all scores, then all headlines, the first section's last, since it is read first."""
+    """Return what a terminal shows: all scores, then all headlines, the most important one last."""
     pairs = [section.brief for section in sections if section.brief is not None][::-1]
     return (*(scores for scores, _ in pairs), *(headline for _, headline in pairs))
 
