@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.errors import BenchError, RecordError
-from bench.render.table import Table
 from bench.report.section import Section
 from bench.report.sections.ablation import ablation_section
 from bench.report.sections.analyses import analysis_sections
@@ -15,7 +14,6 @@ from bench.report.sections.field import field_section
 from bench.report.sections.other import other_section
 from bench.report.sections.paper import claims_section, reproduction_section, setup_section
 from bench.report.sections.results import results_section
-from bench.report.tables.brief import brief_headline, brief_scores
 from bench.results.record import Environment, Record
 from bench.results.store import read_all
 from bench.studies.aggregate import compare
@@ -27,7 +25,7 @@ from bench.studies.suite import Suite, make_suites
 class Contents:
     """Everything that a report shows.
 
-    `brief` holds the tables for a terminal, headlines last; `measured` has the environments of cost measurements.
+    `measured` has the environments of cost measurements.
     """
 
     out: Path
@@ -35,7 +33,6 @@ class Contents:
     records: tuple[Record, ...]
     suites: tuple[Suite, ...]
     sections: tuple[Section, ...]
-    brief: tuple[Table, ...]
     damaged: tuple[BenchError, ...]
     measured: tuple[Environment, ...]
 
@@ -67,8 +64,6 @@ def read_contents(out: Path, tell: Callable[[Section], None] = lambda _: None) -
     suites = make_suites(comparisons)
     damaged: list[BenchError] = list(unreadable)
     sections: list[Section] = []
-    brief: list[Table] = []
-    headlines: list[Table] = []
 
     def add(*built: Section) -> None:
         for section in built:
@@ -93,8 +88,6 @@ def read_contents(out: Path, tell: Callable[[Section], None] = lambda _: None) -
         sections.extend(of_datasets)
         add(ablation_section(out, suite, suffix, recipe))
         add(reproduction_section(suite, suffix, recipe), setup_section(suite, suffix, recipe))
-        brief.append(brief_scores(suite, f"brief{suffix}"))
-        headlines.append(brief_headline(suite, tested, f"brief-headline{suffix}"))
     add(other_section(out, comparisons, suites))
     analysed = analysis_sections(out, records)
     add(*analysed.sections)
@@ -102,14 +95,11 @@ def read_contents(out: Path, tell: Callable[[Section], None] = lambda _: None) -
     add(field_section(suites))
     add(claims_section(out, suites))
     shown = tuple(section for section in sections if section.intro)
-    # The suite that ranks models is built first, and what a terminal shows last is read first.
-    in_brief = (*brief[::-1], *headlines[::-1])
     return Contents(
         out=out,
         records=tuple(records),
         suites=tuple(suites),
         sections=shown,
-        brief=in_brief,
         damaged=tuple(damaged),
         measured=analysed.environments,
     )

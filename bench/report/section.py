@@ -1,5 +1,6 @@
 """A part of a report: its text, its tables and its figures."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from bench.render.figure import Figure
@@ -22,6 +23,8 @@ class Section:
         Tables too long for paper and page: written as CSV and JSON only.
     summary
         What the top of the page says of the part; empty for most parts.
+    brief
+        For a terminal: the scores, and the headline of who wins where.
     """
 
     name: str
@@ -31,6 +34,13 @@ class Section:
     figures: tuple[Figure, ...] = ()
     data_tables: tuple[Table, ...] = ()
     summary: str = ""
+    brief: tuple[Table, Table] | None = None
+
+
+def in_brief(sections: Iterable[Section]) -> tuple[Table, ...]:
+    """Return what a terminal shows: all scores, then all headlines, the most important one last."""
+    pairs = [section.brief for section in sections if section.brief is not None][::-1]
+    return (*(scores for scores, _ in pairs), *(headline for _, headline in pairs))
 
 
 def present(*items: Table | Figure | None) -> tuple[tuple[Table, ...], tuple[Figure, ...]]:

@@ -18,7 +18,7 @@ from bench.render.table import Table
 from bench.report.analysis_records import CONTRADICTIONS, contradiction
 from bench.report.contents import Contents, read_contents
 from bench.report.listed_files import replace_listed
-from bench.report.section import Section
+from bench.report.section import Section, in_brief
 from bench.report.whole_files import PAGE, write_whole_files
 
 _MOST_DRAWING = 8
@@ -61,7 +61,7 @@ def render(out: Path, report: Path) -> Report:
     contents, files = _fill(out, report)
     files += write_whole_files(out, contents, report)
     return Report(
-        brief=contents.brief,
+        brief=in_brief(contents.sections),
         files=(*files, replace_listed(report, files)),
         damaged=contents.damaged,
         page=report / PAGE,

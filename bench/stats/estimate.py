@@ -14,6 +14,9 @@ from numpy.typing import NDArray
 from bench.stats.unknowable import FewSeedsError
 
 LEVEL = 0.95
+POSSIBLE_POINTS = 100.0
+"""No two scores in percent differ by more."""
+
 FEW_SUBJECTS = 10
 """Below this many test subjects an interval is flagged; docs/statistics.md has its coverage then."""
 
@@ -53,6 +56,10 @@ class Bounds:
     def excludes_zero(self) -> bool:
         """Whether zero lies outside."""
         return not self.low <= 0 <= self.high
+
+    def within(self, largest: float) -> "Bounds":
+        """Return the bounds cut off where no value can be: beyond ``largest`` on either side of zero."""
+        return Bounds(max(self.low, -largest), min(self.high, largest), self.level)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from bench.results.metrics import METRICS
 from bench.results.predictions import Predictions, load_predictions
 from bench.stats.bootstrap import CONFUSION_SCORES, confusion_by_subject
 from bench.stats.draws import LEVEL
-from bench.stats.estimate import Estimate
+from bench.stats.estimate import POSSIBLE_POINTS, Estimate
 from bench.stats.left_out import LeftOut, auroc_left_out, score_left_out
 from bench.stats.summary import over_seeds
 from bench.stats.two_way import difference_estimate
@@ -110,7 +110,7 @@ def _difference(
         return Difference(mean, std, remarks=(*remarks, str(error)))
     if estimate is None:
         return Difference(mean, std, remarks=remarks)
-    bounds = estimate.bounds(LEVEL)
+    bounds = estimate.bounds(LEVEL).within(POSSIBLE_POINTS)
     if estimate.few_subjects:
         remarks = (
             *remarks,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.special import expit, logit
 
-from bench.stats.estimate import Estimate, Variance, mean_over_seeds, published_mean
+from bench.stats.estimate import Bounds, Estimate, Variance, mean_over_seeds, published_mean
 from bench.stats.unknowable import FewSeedsError
 
 scores = st.lists(st.floats(0, 100), min_size=2, max_size=8)
@@ -99,3 +99,7 @@ def test_one_seed_has_no_interval() -> None:
         mean_over_seeds(np.array([0.5]))
     with pytest.raises(FewSeedsError, match="no verdict from 1 seed"):
         published_mean(52.01, 0.93, 1, 0.005)
+
+
+def test_bounds_are_cut_off_where_no_value_can_be() -> None:
+    assert Bounds(-5e14, 3.0, 0.95).within(100.0) == Bounds(-100.0, 3.0, 0.95)

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from bench.report.answer import who_wins
 from bench.report.section import Section, present
+from bench.report.tables.brief import brief_headline, brief_scores
 from bench.report.tables.f1_matrix import f1_matrix
 from bench.report.tables.headline import headline
 from bench.report.tables.paper_tables import ecg_table, eeg_table
@@ -35,4 +36,6 @@ def results_section(
     if not suite.has_one_protocol:
         intro += " Where models were trained by different protocols, none is ranked or marked best."
     summary = f"Recipe {suite.recipe}: {who_wins(suite, tested)}" if suffix else who_wins(suite, tested)
-    return Section(f"results{suffix}", f"Results{recipe}", intro, tables, figures, summary=summary)
+    brief = brief_scores(suite, f"brief{suffix}"), brief_headline(suite, tested, f"brief-headline{suffix}")
+    title = f"Results{recipe}"
+    return Section(f"results{suffix}", title, intro, tables, figures, summary=summary, brief=brief)

@@ -16,6 +16,7 @@ from bench.stats.bootstrap import (
     stratified_bootstrap,
 )
 from bench.stats.draws import LEVEL, N_RESAMPLES, named_generator
+from bench.stats.estimate import POSSIBLE_POINTS
 from bench.stats.rank_distance import rank_distance
 from bench.stats.seed_tests import smallest_paired_p, smallest_rank_sum_p
 from bench.stats.unknowable import NoIntervalError
@@ -73,7 +74,7 @@ def paired_cell(tested: Predicted, rival: str, metric: str, notes: Footnotes, mo
         means = [tested.study.groups[name].score(metric) for name in (model, rival)]
         mine, other = (100 * score.mean for score in means if score is not None)
         return Cell(mine - other, note=notes.number(f"{tested.study.label}: {error}"), unit="points")
-    bounds = lead.bounds(LEVEL)
+    bounds = lead.bounds(LEVEL).within(POSSIBLE_POINTS)
     note = notes.number(small_test(tested.study)) if lead.few_subjects else None
     mark = "best" if bounds.excludes_zero and not lead.few_subjects else ""
     return Cell(lead.value, low=bounds.low, high=bounds.high, mark=mark, note=note, unit="points")

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from bench.render.formats import to_terminal
 from bench.report.contents import read_contents
+from bench.report.section import in_brief
 from bench.report.tables.main_results import attainable_rows
 from tests.fixtures.results_folders import Grid, write_grid
 from tests.report.tables.test_paper_tables import suite_of
@@ -22,12 +23,12 @@ def with_attainable(out: Path, f1: float) -> None:
 def test_the_paper_grid_ends_in_60_lines_of_80_columns_with_the_headline_last(tmp_path: Path) -> None:
     write_grid(tmp_path, Grid(datasets=SIX, kind="simulated", preset="demo"))
     with_attainable(tmp_path, 0.875)
-    contents = read_contents(tmp_path)
-    lines = "\n".join(map(to_terminal, contents.brief)).splitlines()
+    brief = in_brief(read_contents(tmp_path).sections)
+    lines = "\n".join(map(to_terminal, brief)).splitlines()
     assert len(lines) < 60
     assert max(map(len, lines)) <= 80
-    assert contents.brief[-1].title.startswith("Who wins where")
-    scores, headline = contents.brief
+    assert brief[-1].title.startswith("Who wins where")
+    scores, headline = brief
     last = scores.rows[-1]
     assert (last.label, {cell.mean for cell in last.cells}) == ("attainable", {87.5})
     assert scores.rows[-2].label == "chance"
@@ -37,7 +38,7 @@ def test_the_paper_grid_ends_in_60_lines_of_80_columns_with_the_headline_last(tm
 
 def test_real_data_have_no_attainable_score_but_a_certainty(tmp_path: Path) -> None:
     write_grid(tmp_path, Grid(recipe="medmamba", datasets=("ptb",)))
-    scores, headline = read_contents(tmp_path).brief
+    scores, headline = in_brief(read_contents(tmp_path).sections)
     assert scores.rows[-1].label == "chance"
     assert headline.columns[:2] == ("best", "F1")
     assert headline.columns[-1] == "how sure"

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bench.render.table import Table
 from bench.report.contents import read_contents
+from bench.report.section import in_brief
 from bench.report.tables.headline import headline
 from bench.report.tables.main_results import main_results
 from bench.report.tables.significance import paired_table
@@ -119,7 +120,7 @@ def test_the_suite_of_one_protocol_comes_first_and_the_other_points_to_it(tmp_pa
         write_grid(tmp_path, replace(PTB, recipe=recipe, seeds=(41, 42), sizes={}, n_epochs=1))
     write_grid(tmp_path, Grid(recipe="medmamba", models=("medmamba",), datasets=("ptb",), n_epochs=1))
     contents = read_contents(tmp_path)
-    assert contents.brief[-1].name == "brief-headline-medformer"
+    assert in_brief(contents.sections)[-1].name == "brief-headline-medformer"
     captions = {table.name: table.caption for section in contents.sections for table in section.tables}
     pointer = "Ranked by one protocol for all models: see the table of recipe medformer."
     assert pointer in captions["headline-published"]
