@@ -174,7 +174,7 @@ class Read(NamedTuple):
     """What came out: the fingerprint of all, and what a damaged sample alone does not change."""
 
     fingerprint: str
-    frame: tuple[object, ...]
+    frame: tuple[Any, ...]
 
 
 def _taken(cuts: Iterable[Cut]) -> Read:

@@ -264,7 +264,7 @@ def test_a_step_waits_for_its_numbers_once(micro_batch_size: int | None) -> None
     # Without dropout, whose seeds are drawn and read on a CPU only, where nothing waits.
     fit = Fit(make_model(dropout=0.0), make_part("abc", 0), make_part("de", 1), recipe, seed=41)
     with Waits(fit) as waits:
-        fit._train_one_epoch()
+        fit._train_one_epoch(lambda _: None)
     n_steps = 3
     assert waits.count <= n_steps + 1  # one each, and the order of the windows
 
