@@ -19,7 +19,7 @@ import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import FrameType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import edfio
 import h5py
