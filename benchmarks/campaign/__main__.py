@@ -12,6 +12,7 @@ import random
 import shutil
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from bench.errors import BenchError
@@ -96,7 +97,9 @@ def damage(ledger: Ledger, seed: int, n_inputs: int, deadline: float) -> None:
     while (n_left := n_inputs - ledger.n_happened) > 0 and time.monotonic() < deadline:
         number = len(ledger.parts)
         kind = inputs.KINDS[(seed + number) % len(inputs.KINDS)]
-        ledger.add(inputs.batch(kind, 1000 * seed + number, min(inputs.A_BATCH, n_left)))
+        began = time.monotonic()
+        part = inputs.batch(kind, 1000 * seed + number, min(inputs.A_BATCH, n_left))
+        ledger.add(replace(part, seconds=time.monotonic() - began))
         tell(f"inputs for {kind}: {ledger.n_happened} of {n_inputs}", ledger.parts[-1])
 
 
