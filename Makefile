@@ -33,11 +33,10 @@ test: $(TOOLS)
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
 
 # What a grid must survive, on 3 models x 2 datasets x 1 seed: a cluster that
-# loses a part, and random kills; then two minutes of all other faults (see docs/reliability.md).
+# loses a part, and random kills. All other faults: python -m benchmarks.campaign (docs/reliability.md).
 test-grid: $(TOOLS)
 	$(BIN)/python -m pytest -n 0 -m slow tests/run/test_ray.py
 	$(BIN)/python -m benchmarks.soak --models transformer,medmamba,informer --datasets uci-har,apava --seeds 41 --every 3
-	folder=$$(mktemp -d) && $(BIN)/python -m benchmarks.campaign --minutes 2 --seed 1 --folder $$folder && rm -r $$folder
 
 # Readers and trainers with the oldest libraries that pyproject.toml allows, in an environment of its own.
 test-oldest:

@@ -15,6 +15,7 @@ import numpy as np
 
 from bench.datasets.cache.manifest import SubjectSummary
 from bench.datasets.contract import Kind, Split
+from bench.datasets.formats.source_files import is_there
 from bench.datasets.registry import entry, facts
 from bench.errors import DataError, UsageError
 
@@ -136,11 +137,11 @@ def _given(name: str, names: Sequence[str]) -> Split | None:
     DataError
         A subject is in no part, or a part names one that is not there.
     """
-    folder = entry(name).folder
-    if folder is None:
-        return None
     from bench.datasets.own.description import DESCRIPTION, read_description
 
+    folder = entry(name).folder
+    if folder is None or not is_there(folder / DESCRIPTION):
+        return None
     given = read_description(folder / DESCRIPTION).split
     if given is None:
         return None

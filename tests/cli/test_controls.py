@@ -54,9 +54,9 @@ def test_what_is_learned_falls_to_chance_and_a_leak_does_not(
 
     assert {path: path.read_bytes() for path in before} == before
     results, controls = (f1_by_model(read(tmp_path / "r")[0]) for read in (read_all, read_controls))
-    assert results["spectral"] > 0.5
-    assert controls["spectral"] < results["spectral"] - 0.3
-    assert controls["leaky.Leaky"] == results["leaky.Leaky"] > 0.5
+    assert results["spectral"] > 0.4
+    assert controls["spectral"] < results["spectral"] - 0.15
+    assert controls["leaky.Leaky"] == results["leaky.Leaky"] > 0.4
     assert "Trained on shuffled labels" in control.out
     assert "done" in bench("status", "--out", "r").out
 

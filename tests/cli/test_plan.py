@@ -44,7 +44,7 @@ def test_a_trial_that_fails_is_said_and_the_others_are_told(bench: Bench, data: 
     assert "not counted: 1 cells" in done.out
 
 
-@pytest.mark.parametrize(("option", "n_cells"), [([], 8), (["--no-ablation"], 2)])
+@pytest.mark.parametrize(("option", "n_cells"), [([], 12), (["--no-ablation"], 3)])
 def test_the_ablation_belongs_to_medmamba_on_adftd(bench: Bench, option: list[str], n_cells: int) -> None:
     done = bench(
         "run", "--dry-run", "--preset", "demo", "--models", "medmamba", "--datasets", "adftd", *option

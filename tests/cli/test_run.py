@@ -34,7 +34,7 @@ def test_trains_reports_and_trains_nothing_twice(
     first = process(*command)
     assert first.code == 0, first.err
     assert "2 trained, 0 already done" in first.err
-    assert "SIMULATED" in first.out
+    assert "not interpretable" in first.out
     assert "published" in first.out
     for record in records(tmp_path / "r"):
         assert record["outcome"] == "ok"

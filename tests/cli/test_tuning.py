@@ -63,7 +63,8 @@ def test_tries_then_trains_the_best_over_the_seeds(bench: Bench, data: Path, tmp
     status = bench("status", "--out", "r")
     assert int(status.out.splitlines()[1].split()[1]) >= 10
     shown = bench("report", "--out", "r")
-    assert "Configurations tried: 3 for each model" in shown.out
+    assert shown.code == 0, shown.err
+    assert "Configurations tried: 3 for each model" in Path("r", "report", "index.html").read_text()
 
     packed = bench("pack", "--out", "r", "--archive", "p.zip")
     assert packed.code == 0, packed.err

@@ -201,7 +201,8 @@ def _read_import(folder: Path) -> Read:
     made = transfer.import_windows(folder, root)
     read = _read_windows(reader_of(made))(made)
     # Labels and subjects are the user's own: whoever changes one says something else.
-    return Read(read.fingerprint, tuple(shape for shape, *_ in read.frame))
+    shapes = [shape for shape, *_ in read.frame]
+    return Read(read.fingerprint, (sum(shape[0] for shape in shapes), {shape[1:] for shape in shapes}))
 
 
 # How a small folder of each kind is written, and read.

@@ -156,7 +156,7 @@ def test_a_link_of_the_contents_opens_its_section(page: Any) -> None:
     assert not part.evaluate("(part) => part.open")
     page.locator("#contents summary").click()
     page.locator("#contents a[href='#claims']").click()
-    page.wait_for_function("document.querySelector('#claims details.part').open")
+    page.locator("#claims details.part[open]").wait_for(state="attached")
     assert page.locator("#contents").bounding_box()["y"] < 40
 
 
