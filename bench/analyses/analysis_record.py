@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field
 
-from bench.analyses.analysed_cells import AnalysedCells
+from bench.analyses.analysed_cells import AnalysedCells, stem_of
 from bench.results.frozen_model import FrozenModel
 
 
@@ -22,3 +22,19 @@ class AnalysisRecord(FrozenModel):
     def analysed(self) -> Sequence[AnalysedCells]:
         """The trained cells that the record describes."""
         return ()
+
+
+class CellsRecord(AnalysisRecord):
+    """Base of the record of an analysis of one model on one dataset."""
+
+    cells: AnalysedCells
+
+    @property
+    def stem(self) -> str:
+        """Name of its file, and of its arrays' if it has any: dataset and model."""
+        return stem_of(self.cells)
+
+    @property
+    def analysed(self) -> Sequence[AnalysedCells]:
+        """The trained cells that the record describes."""
+        return (self.cells,)

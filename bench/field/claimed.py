@@ -68,8 +68,13 @@ def scores() -> tuple[FieldScore, ...]:
             commit=row["commit"],
             note=row["note"],
         )
-        for row in csv.DictReader(text_of("results.csv").splitlines())
+        for row in _lines()
     )
+
+
+@cache
+def _lines() -> tuple[dict[str, str], ...]:
+    return tuple(csv.DictReader(text_of("results.csv").splitlines()))
 
 
 @cache
@@ -82,9 +87,7 @@ def papers() -> dict[str, FieldPaper]:
         A model of the scores has no entry in `papers.toml`, or reports from two venues.
     """
     table = tomllib.loads(text_of("papers.toml"))["model"]
-    venues = {
-        (score["model"], score["venue"]) for score in csv.DictReader(text_of("results.csv").splitlines())
-    }
+    venues = {(line["model"], line["venue"]) for line in _lines()}
     found: dict[str, FieldPaper] = {}
     for model, venue in sorted(venues):
         if model in found or model not in table:

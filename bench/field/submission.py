@@ -19,13 +19,12 @@ from bench.datasets.provenance import share_text
 from bench.errors import RecordError
 from bench.field.claimed import METRICS
 from bench.files import atomic_file, sha256_of
-from bench.plan.vouching import NO_CLASS, NO_SUBJECTS, Vouched, unpacked, vouch_for_pack
+from bench.plan.vouching import NO_CLASS, NO_SUBJECTS, Vouched, VouchedPack, vouch_for_pack, vouched_pack
 from bench.results.field_types import Count, Line, Name, Seed, Share, Size
 from bench.results.frozen_model import FrozenModel
 from bench.results.json_record import first_fault
 from bench.results.predictions import Predictions, load_predictions
 from bench.results.record import DataDescription, Record, Sha256
-from bench.results.store import read_all
 from bench.studies.tried import n_tried
 
 SCHEMA = 1
@@ -89,7 +88,10 @@ def verify(pack: Path) -> Submission:
     RecordError
         The pack is damaged, a cell cannot be vouched for, or a model was tested on data that others cannot have.
     """
-    vouched = vouch_for_pack(pack)
+    return _submission(pack, vouch_for_pack(pack))
+
+
+def _submission(pack: Path, vouched: VouchedPack) -> Submission:
     for cell in vouched.cells:
         _require_checked(pack, cell)
     done = [cell.record for cell in vouched.cells if cell.record.is_done]
@@ -116,18 +118,14 @@ def add(pack: Path, folder: Path) -> Submission:
     RecordError
         The pack is refused, or holds nothing new.
     """
-    submission = verify(pack)
-    known = {cell.key for old in submissions(folder) for row in old.rows for cell in row.cells}
-    submission = _without(submission, known)
-    if not submission.rows:
-        raise RecordError(f"{pack}: all its cells were submitted before; nothing to add")
-    wanted = {cell.key for row in submission.rows for cell in row.cells}
-    with unpacked(pack) as out:
-        for record in read_all(out)[0]:
-            if record.key in wanted:
-                _write_windows(
-                    folder / WINDOWS / f"{record.key[:12]}.csv", record, load_predictions(out, record)
-                )
+    with vouched_pack(pack) as (out, vouched):
+        known = {cell.key for old in submissions(folder) for row in old.rows for cell in row.cells}
+        submission = _without(_submission(pack, vouched), known)
+        if not submission.rows:
+            raise RecordError(f"{pack}: all its cells were submitted before; nothing to add")
+        wanted = {cell.key for row in submission.rows for cell in row.cells}
+        for record in (cell.record for cell in vouched.cells if cell.record.key in wanted):
+            _write_windows(folder / WINDOWS / f"{record.key[:12]}.csv", record, load_predictions(out, record))
     path = folder / f"{submission.sha256[:16]}.json"
     with atomic_file(path) as temporary:
         temporary.write_text(submission.model_dump_json(by_alias=True, indent=1) + "\n", encoding="utf-8")

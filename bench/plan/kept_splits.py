@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from bench.datasets.contract import Split
-from bench.errors import RecordError
 from bench.plan.grid import PlannedCell
 from bench.results.split_file import SplitFile, write_split
 
@@ -14,18 +13,13 @@ def keep_splits(out: Path, cells: Iterable[PlannedCell]) -> None:
 
     Raises
     ------
-    RecordError
+    BenchError
         The results folder cannot be written.
     """
     prepared = [planned.cell for planned in cells if planned.cell is not None]
     splits = dict.fromkeys((cell.settings.dataset, cell.data.split) for cell in prepared)
-    try:
-        for dataset, split in splits:
-            write_split(out, _sorted(dataset, split))
-    except OSError as error:
-        raise RecordError(
-            f"{out}: cannot be written ({error.strerror}); make room or choose another --out"
-        ) from error
+    for dataset, split in splits:
+        write_split(out, _sorted(dataset, split))
 
 
 def _sorted(dataset: str, split: Split) -> SplitFile:

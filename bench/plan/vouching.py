@@ -62,24 +62,31 @@ def vouch_for_pack(archive: Path) -> VouchedPack:
     RecordError
         The pack or a record cannot be vouched for; the message names it.
     """
-    n_files = verify_pack(archive)
-    with unpacked(archive) as out:
-        records, damaged = read_all(out)
-        if damaged:
-            raise damaged[0]
-        return VouchedPack(n_files, tuple(vouch_for(out, record) for record in records))
+    with vouched_pack(archive) as (_, found):
+        return found
 
 
 @contextmanager
-def unpacked(archive: Path) -> Iterator[Path]:
-    """Give a folder with the records, predictions and splits of a verified pack; it is removed at the end."""
+def vouched_pack(archive: Path) -> Iterator[tuple[Path, VouchedPack]]:
+    """Give a folder with the records, predictions and splits of a pack that is vouched for; it is removed at the end.
+
+    Raises
+    ------
+    RecordError
+        As `vouch_for_pack`.
+    """
+    n_files = verify_pack(archive)
     with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder)
         for name, content in cell_files(archive):
-            path = Path(folder) / name
+            path = out / name
             path.parent.mkdir(parents=True, exist_ok=True)
             with path.open("wb") as file:
                 file.writelines(content)
-        yield Path(folder)
+        records, damaged = read_all(out)
+        if damaged:
+            raise damaged[0]
+        yield out, VouchedPack(n_files, tuple(vouch_for(out, record) for record in records))
 
 
 def vouch_for(out: Path, record: Record) -> Vouched:

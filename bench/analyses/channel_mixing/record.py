@@ -1,12 +1,9 @@
 """The record of what the trained channel mixing does to the correlations between channels."""
 
-from collections.abc import Sequence
-
 from pydantic import Field
 
 from bench.analyses import contract
-from bench.analyses.analysed_cells import AnalysedCells, stem_of
-from bench.analyses.analysis_record import AnalysisRecord
+from bench.analyses.analysis_record import CellsRecord
 from bench.results.frozen_model import FrozenModel
 
 NAME = "channel-mixing"
@@ -53,7 +50,7 @@ class SeedMixing(FrozenModel):
     n_undefined: int
 
 
-class ChannelMixingRecord(AnalysisRecord):
+class ChannelMixingRecord(CellsRecord):
     """All trained seeds of one model on one dataset.
 
     ``n_entries`` is the number of correlations of each side, over windows and pairs of channels; of those
@@ -62,21 +59,10 @@ class ChannelMixingRecord(AnalysisRecord):
     ``before`` and ``after`` the trained layers, (seeds, classes, channels, channels).
     """
 
-    cells: AnalysedCells
     n_entries: int
     seeds: tuple[SeedMixing, ...]
     untrained: tuple[SeedMixing, ...]
     arrays_sha256: str
-
-    @property
-    def stem(self) -> str:
-        """Name of its file and of its arrays': dataset and model."""
-        return stem_of(self.cells)
-
-    @property
-    def analysed(self) -> Sequence[AnalysedCells]:
-        """The trained cells that the record describes."""
-        return (self.cells,)
 
 
 class Options(contract.CellOptions):

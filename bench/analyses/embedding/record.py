@@ -1,13 +1,11 @@
 """The record of whether a model's features cluster windows by class or by person, in numbers and as a map."""
 
-from collections.abc import Sequence
 from typing import Literal
 
 from pydantic import Field
 
 from bench.analyses import contract
-from bench.analyses.analysed_cells import AnalysedCells, stem_of
-from bench.analyses.analysis_record import AnalysisRecord
+from bench.analyses.analysis_record import CellsRecord
 from bench.results.frozen_model import FrozenModel
 
 NAME = "embedding"
@@ -33,7 +31,7 @@ class SeedEmbedding(FrozenModel):
     subject_from_all: float | None
 
 
-class EmbeddingRecord(AnalysisRecord):
+class EmbeddingRecord(CellsRecord):
     """All trained seeds of one model on one dataset, on the same drawn test windows for every model.
 
     ``largest_class``, ``largest_subject`` are the shares of windows that the most frequent label gets right, and
@@ -42,7 +40,6 @@ class EmbeddingRecord(AnalysisRecord):
     file with ``arrays_sha256``. ``tsne_seed`` starts t-SNE, ``n_components`` are what PCA leaves for it.
     """
 
-    cells: AnalysedCells
     n_windows: int
     n_subjects: int
     n_features: int
@@ -56,16 +53,6 @@ class EmbeddingRecord(AnalysisRecord):
     map_seed: int
     seeds: tuple[SeedEmbedding, ...]
     arrays_sha256: str
-
-    @property
-    def stem(self) -> str:
-        """Name of its file and of its arrays': dataset and model."""
-        return stem_of(self.cells)
-
-    @property
-    def analysed(self) -> Sequence[AnalysedCells]:
-        """The trained cells that the record describes."""
-        return (self.cells,)
 
 
 class Options(contract.CellOptions):

@@ -1,12 +1,9 @@
 """The record of how well a linear probe recognises the training subjects in a model's features."""
 
-from collections.abc import Sequence
-
 from pydantic import Field
 
 from bench.analyses import contract
-from bench.analyses.analysed_cells import AnalysedCells, stem_of
-from bench.analyses.analysis_record import AnalysisRecord
+from bench.analyses.analysis_record import CellsRecord
 from bench.results.field_types import Count, Seed, Share, Size
 from bench.results.frozen_model import FrozenModel
 
@@ -25,7 +22,7 @@ class SeedProbe(FrozenModel):
     untrained: Share
 
 
-class SubjectProbeRecord(AnalysisRecord):
+class SubjectProbeRecord(CellsRecord):
     """All trained seeds of one model on one dataset, probed on the same windows of drawn training subjects.
 
     Of each subject's windows, in time, the first part fits the probe and the last tests it; ``n_between`` windows in
@@ -33,7 +30,6 @@ class SubjectProbeRecord(AnalysisRecord):
     the share of always answering with the subject that has most test windows.
     """
 
-    cells: AnalysedCells
     draw_seed: Seed
     n_subjects: Size
     n_subjects_of_part: Size
@@ -44,16 +40,6 @@ class SubjectProbeRecord(AnalysisRecord):
     raw: Share
     chance: Share
     seeds: tuple[SeedProbe, ...] = Field(min_length=1)
-
-    @property
-    def stem(self) -> str:
-        """Name of its file: dataset and model."""
-        return stem_of(self.cells)
-
-    @property
-    def analysed(self) -> Sequence[AnalysedCells]:
-        """The trained cells that the record describes."""
-        return (self.cells,)
 
 
 class Options(contract.CellOptions):
