@@ -126,7 +126,7 @@ def check_cohort_is_marked_as_simulated(subject: Subject) -> None:
 
 
 def check_cohort_is_of_demo_size(subject: Subject) -> None:
-    assert 100 <= datasets.prepare(subject.name, subject.root).n_windows <= 2500
+    assert 200 <= datasets.prepare(subject.name, subject.root).n_windows <= 1000
 
 
 def check_loading_scales_as_the_facts_say(subject: Subject) -> None:

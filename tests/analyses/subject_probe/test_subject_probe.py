@@ -77,7 +77,8 @@ def test_trained_cells_are_probed_beside_untrained_raw_and_chance(trained: Train
     record = analyse_cells(context, trained.with_dropout(0.1), Options(windows=20))
     assert [seed.seed for seed in record.seeds] == [41, 42]
     assert record.chance == pytest.approx(1 / record.n_subjects, abs=0.1)
-    assert all(0 <= seed.untrained <= 1 for seed in record.seeds)
+    # Of two subjects a single seed may be at chance.
+    assert np.mean([seed.untrained for seed in record.seeds]) > record.chance
     (row,) = probe_table([record]).rows
     assert row.label == "medmamba"
     assert row.cells[0].mean == pytest.approx(50 * sum(seed.trained for seed in record.seeds))
