@@ -113,19 +113,20 @@ def _batch(record: Record) -> int:
 def _settings(record: Record) -> dict[str, Any]:
     """Return what makes a protocol: the training settings, or the size of the search that chose some of them."""
     training = {name: value for name, value in record.settings["training"].items() if name not in _EXECUTION}
-    tried = n_tried(record) or 1
-    if tried > 1:
+    tried = n_tried(record)
+    if tried is not None:
         training = {name: value for name, value in training.items() if name not in _SEARCHED}
     return training | {"n_tried": tried}
 
 
 def _in_words(settings: Sequence[Mapping[str, Any]]) -> str:
     first = settings[0]
-    if first["n_tried"] > 1:
-        searched = (
-            f"learning rate, weight decay and dropout the best of {first['n_tried']} tried configurations"
+    n_found = first["n_tried"]
+    if n_found is not None:
+        whose = (
+            "each model's published ones" if n_found == 1 else f"the best of {n_found} tried configurations"
         )
-        parts = [_NAMES[first["optimizer"]], searched]
+        parts = [_NAMES[first["optimizer"]], f"learning rate, weight decay and dropout {whose}"]
     else:
         parts = [f"{_NAMES[first['optimizer']]} at learning rate {_values(settings, 'learning_rate')}"]
         parts += _where_set(settings, "weight_decay", "weight decay {}")

@@ -74,6 +74,9 @@ def test_a_search_of_equal_size_is_one_protocol_and_of_another_size_is_not(tmp_p
     assert len(protocols(tried(6, 6))) == 1
     assert "the best of 6 tried configurations" in protocols_in_words(tried(6, 6))
     assert len(protocols(tried(6, 1))) == 2
+    # As the quick preset has it: nothing is tried, each model keeps what its paper found.
+    assert len(protocols(tried(1, 1))) == 1
+    assert "each model's published ones" in protocols_in_words(tried(1, 1))
 
 
 @pytest.mark.parametrize(

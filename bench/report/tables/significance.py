@@ -1,6 +1,6 @@
 """How certain the differences are: paired intervals over test subjects, ranks, wins, and the limits of six datasets.
 
-Intervals come from `bench.stats.bootstrap`, tests from `bench.stats.statistics`.
+Intervals come from `bench.stats.two_way`, tests from `bench.stats.statistics`.
 """
 
 from collections.abc import Sequence
