@@ -33,11 +33,6 @@ class RankDistance:
     separable: tuple[tuple[int, int], ...]
     n_pairs: int
 
-    @property
-    def can_separate(self) -> bool:
-        """Whether any two models could differ significantly with so few datasets."""
-        return self.critical < self.largest
-
 
 def rank_distance(average_ranks: Floats, critical: float) -> RankDistance:
     """Return which pairs of models differ significantly.

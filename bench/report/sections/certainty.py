@@ -6,6 +6,7 @@ from bench.render.figure import Figure
 from bench.render.table import Table
 from bench.report.figures.critical_difference import critical_difference_figure
 from bench.report.section import Section, present
+from bench.report.tables.seed_level import seed_table
 from bench.report.tables.significance import METRIC_TITLES, paired_table, rank_table, wins_table
 from bench.studies.predicted import Predicted
 from bench.studies.suite import Suite
@@ -28,12 +29,14 @@ def certainty_section(suite: Suite, tested: Sequence[Predicted], suffix: str, re
             rank_table(suite, metric, f"ranks-{metric}{suffix}"),
         ]
     items += [
+        seed_table(suite, "f1", f"seeds-f1{suffix}"),
         wins_table(suite, "f1", f"wins-f1{suffix}"),
         critical_difference_figure(suite, "f1", f"critical-difference{suffix}"),
     ]
     tables, figures = present(*items)
     intro = (
-        "Intervals over test subjects, ranks over datasets, wins and losses; how little so few datasets say."
+        "Intervals over test subjects, tests over seeds, ranks over datasets, wins and losses; how little so few "
+        "datasets say."
     )
     if not suite.has_one_protocol:
         intro += " Ranks and wins only over datasets on which all models were trained by one protocol."
