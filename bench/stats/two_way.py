@@ -64,25 +64,6 @@ def difference_estimate(first: LeftOut, second: LeftOut) -> Estimate:
     )
 
 
-def seedwise_difference(first: LeftOut, second: LeftOut) -> LeftOut:
-    """Return the differences seed by seed, whose `score_estimate` is valid if a seed also draws the split.
-
-    Then both models share the effect of a seed, at the price of half the degrees of freedom. With one split for all
-    seeds `difference_estimate` is more precise.
-
-    Raises
-    ------
-    RecordError
-        If the models do not have the same subjects and as many seeds.
-    """
-    _require_same_subjects(first, second)
-    if len(first.scores) != len(second.scores):
-        raise RecordError(
-            f"difference by seed: {len(first.scores)} and {len(second.scores)} seeds; take the seeds that both have"
-        )
-    return LeftOut(first.scores - second.scores, first.without - second.without, first.strata)
-
-
 def _require_same_subjects(first: LeftOut, second: LeftOut) -> None:
     if not np.array_equal(first.strata, second.strata):
         raise RecordError(

@@ -9,7 +9,7 @@ from hypothesis.extra import numpy as arrays
 from bench.errors import RecordError
 from bench.stats.bootstrap import CONFUSION_SCORES
 from bench.stats.left_out import LeftOut, auroc_left_out, score_left_out
-from bench.stats.two_way import difference_estimate, score_estimate, seedwise_difference
+from bench.stats.two_way import difference_estimate, score_estimate
 from bench.stats.unknowable import FewSeedsError
 from benchmarks.coverage.intervals import RANKINGS
 from benchmarks.coverage.settings import SETTINGS
@@ -106,16 +106,6 @@ def test_subjects_twice_over_are_no_more_subjects() -> None:
     assert once.standard_error == pytest.approx(twice.standard_error)
 
 
-def test_equal_seeds_may_share_what_they_do() -> None:
-    rng = np.random.default_rng(0)
-    shared = rng.normal(size=(5, 1))
-    first, second = (mean_of(shared + 0.1 * rng.normal(size=(5, 30))) for _ in range(2))
-    paired = score_estimate(seedwise_difference(first, second))
-    apart = difference_estimate(first, second)
-    assert paired.value == pytest.approx(apart.value)
-    assert paired.standard_error < apart.standard_error / 5
-
-
 def linear_study(
     rng: np.random.Generator, n_subjects: int, seed_sd: float, own_sd: float, rest_sd: float
 ) -> tuple[LeftOut, LeftOut]:
@@ -199,8 +189,3 @@ def test_models_tested_on_other_subjects_are_refused(n_subjects: int) -> None:
     first, second = mean_of(np.ones((2, 4))), mean_of(np.ones((2, n_subjects)))
     with pytest.raises(RecordError, match=f"4 and {n_subjects} test subjects"):
         difference_estimate(first, second)
-
-
-def test_seeds_that_are_not_as_many_are_not_paired() -> None:
-    with pytest.raises(RecordError, match="2 and 3 seeds"):
-        seedwise_difference(mean_of(np.ones((2, 4))), mean_of(np.ones((3, 4))))
