@@ -149,7 +149,7 @@ def machine() -> str:
     return (
         f"Measured on {datetime.datetime.now(tz=datetime.UTC):%Y-%m-%d}: {cpu_name()}, {os.cpu_count()} cores, "
         f"{platform.system()}, Python {platform.python_version()}, torch {torch.__version__}, "
-        f"native kernels on {ISA_NAMES[library.best_isa()]}; load average before: {os.getloadavg()[0]:.1f}."
+        f"native kernels on {ISA_NAMES[library.ATTENTION.best_isa]}; load average before: {os.getloadavg()[0]:.1f}."
     )
 
 

@@ -75,7 +75,7 @@ def machine() -> str:
     return (
         f"Measured on {datetime.datetime.now(tz=datetime.UTC):%Y-%m-%d}: {model}, {os.cpu_count()} cores, "
         f"{platform.system()}, Python {platform.python_version()}, torch {torch.__version__}, {MAMBAPY}, "
-        f"native kernel on {ISA_NAMES[library.best_isa()]}; load average before: {os.getloadavg()[0]:.1f}."
+        f"native kernel on {ISA_NAMES[library.SCAN.best_isa]}; load average before: {os.getloadavg()[0]:.1f}."
     )
 
 

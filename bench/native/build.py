@@ -38,6 +38,7 @@ class Kernel(NamedTuple):
             *FLAGS,
             *(f"-D{name}={value}" for name, value in self.limits.items()),
             f"-I{Path(__file__).parent}",
+            f"-I{self.sources[0].parent}",
         )
 
 

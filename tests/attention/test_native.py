@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from bench.attention.native import library
+from bench.attention.native.library import ATTENTION
 from bench.native import build
 from bench.native.library import ISA_NAMES
 from tests.attention.cases import TOLERANCE, assert_close, needs_compiler, random_inputs, results
@@ -18,9 +18,9 @@ pytestmark = needs_compiler
 @pytest.fixture
 def isa(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     position = ISA_NAMES.index(request.param)
-    if position > library.library().best_isa():
+    if position > ATTENTION.best_isa:
         pytest.skip(f"this machine has no {request.param}")
-    monkeypatch.setattr(library, "best_isa", lambda: position)
+    monkeypatch.setattr(ATTENTION, "best_isa", position)
     return request.param
 
 
@@ -60,14 +60,14 @@ def test_stays_inside_its_memory(tmp_path: Path) -> None:
     code = """
         import torch
         from bench.native import build
-        from bench.attention.native import library
+        from bench.attention.native.library import ATTENTION
         from bench.dropout import Dropped, drop
-        from bench.dropout.native import backend as dropout
+        from bench.dropout.native.backend import DROPOUT
         build.FLAGS += ("-O1", "-Wall", "-Wextra", "-Werror")  # at -O3 sanitizers compile for minutes
         build.FLAGS += ("-fsanitize=address,undefined", "-fno-sanitize-recover=undefined")
         from tests.attention.cases import random_inputs, results
-        for isa in range(library.library().best_isa() + 1):
-            library.best_isa = dropout.best_isa = lambda: isa
+        for isa in range(ATTENTION.best_isa + 1):
+            ATTENTION.best_isa = DROPOUT.best_isa = isa
             for shape in ((37, 41, 5, 19), (1, 1, 1, 1), (80, 130, 17, 16), (16, 64, 16, 16)):
                 for dtype in (torch.float32, torch.float64):
                     results(random_inputs(*shape).to(dtype), "native")

@@ -14,10 +14,11 @@ import torch
 
 from bench.errors import ModelError
 from bench.native import build, threads
-from bench.native.library import ISA_NAMES
+from bench.native.library import ISA_NAMES, Library
 from bench.scan import ScanInputs, selective_scan
-from bench.scan.native import backend, library
+from bench.scan.native import backend
 from bench.scan.native.build import KERNEL
+from bench.scan.native.library import SCAN, ScanArgs
 from tests.scan.cases import TOLERANCE, assert_close, needs_compiler, random_inputs, run
 
 pytestmark = needs_compiler
@@ -58,9 +59,9 @@ def test_with_a_compiler_nothing_is_in_the_way() -> None:
 @pytest.fixture
 def isa(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     position = ISA_NAMES.index(request.param)
-    if position > library.library().best_isa():
+    if position > SCAN.best_isa:
         pytest.skip(f"this machine has no {request.param}")
-    monkeypatch.setattr(library, "best_isa", lambda: position)
+    monkeypatch.setattr(SCAN, "best_isa", position)
     return request.param
 
 
@@ -149,12 +150,12 @@ def test_stays_inside_its_memory(tmp_path: Path) -> None:
         pytest.skip("this compiler has no address sanitizer")
     code = """
         from bench.native import build
-        from bench.scan.native import library
+        from bench.scan.native.library import SCAN
         build.FLAGS += ("-O1", "-Wall", "-Wextra", "-Werror")  # at -O3 sanitizers compile for minutes
         build.FLAGS += ("-fsanitize=address,undefined", "-fno-sanitize-recover=undefined")
         from tests.scan.cases import random_inputs, run
-        for isa in range(library.library().best_isa() + 1):
-            library.best_isa = lambda: isa
+        for isa in range(SCAN.best_isa + 1):
+            SCAN.best_isa = isa
             for shape in ({"batch": 5, "n_times": 67, "dim": 37, "d_state": 5}, {"n_times": 1}, {"dim": 1}):
                 run(random_inputs(**shape), "native")
         print("clean")
@@ -183,7 +184,7 @@ def test_runs_in_a_fork_after_use() -> None:
             os._exit(0 if torch.equal(run(inputs, "native")["y"], before) else 3)
         print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
     """
-    built_before = Path(library.library()._name).parents[1]
+    built_before = Path(SCAN.loaded._name).parents[1]
     process = python(code, PYTHONWARNINGS="ignore", BENCH_CACHE=str(built_before))
     assert finish(process)[0] == "0"
 
@@ -286,10 +287,9 @@ def test_full_cache_leaves_nothing_behind(cache: Path) -> None:
     assert list((cache / "native").iterdir()) == []
 
 
-def test_damaged_kernel_is_named(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_damaged_kernel_is_named(cache: Path) -> None:
     damaged = cache / "native" / f"scan-{build.key(KERNEL, build.find_compiler())}.so"
     damaged.parent.mkdir()
     damaged.write_bytes(b"not a library")
-    monkeypatch.setattr(library, "library", library.cache(library.library.__wrapped__))
     with pytest.raises(build.BuildError, match=r"scan-\w+\.so: cannot be loaded .*delete it and try again"):
-        library.library()
+        _ = Library(KERNEL, ScanArgs, ()).loaded

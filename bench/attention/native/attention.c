@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "isa.h"
-
 /* Keys that are dealt with at a time: few enough that their logits for one tile of queries stay in the first cache. */
 #if !defined(CHUNK_KEYS) || CHUNK_KEYS % 8
 #error "give CHUNK_KEYS (a multiple of 8) with -D"
@@ -36,78 +34,9 @@ typedef struct {
     tensor d_out, dq, dk, dv;
 } attention_args;
 
-/* ---- float32, any machine: GCC and clang lower the vectors to what there is ---- */
-#define NAME(x) JOIN(x, _portable)
-#define TARGET
-#define REAL float
-#define INTEGER int32_t
-#define LANES 4
-#define GROUP 4
-#include "body.h"
+#include "every_isa.h"
 
-/* ---- float64, any machine ---- */
-#define NAME(x) JOIN(x, _double)
-#define TARGET
-#define REAL double
-#define INTEGER int64_t
-#define LANES 4
-#define GROUP 2
-#define DOUBLE 1
-#include "body.h"
-
-#ifdef X86
-#define NAME(x) JOIN(x, _avx2)
-#define TARGET __attribute__((target("avx2,fma")))
-#define REAL float
-#define INTEGER int32_t
-#define LANES 8
-#define GROUP 4
-#define AVX2 1
-#include "body.h"
-
-#define NAME(x) JOIN(x, _avx512)
-#define TARGET __attribute__((target("avx512f,avx512dq,avx512vl,avx512bw,fma")))
-#define REAL float
-#define INTEGER int32_t
-#define LANES 16
-#define GROUP 8
-#define AVX512 1
-#include "body.h"
-#endif
-
-int attention_forward_float(const attention_args *args, int64_t first, int64_t last, int isa)
-{
-#ifdef X86
-    if (isa == ISA_AVX512)
-        return forward_avx512(args, first, last);
-    if (isa == ISA_AVX2)
-        return forward_avx2(args, first, last);
-#endif
-    return forward_portable(args, first, last);
-}
-
-int attention_backward_float(const attention_args *args, int64_t first, int64_t last, int isa)
-{
-#ifdef X86
-    if (isa == ISA_AVX512)
-        return backward_avx512(args, first, last);
-    if (isa == ISA_AVX2)
-        return backward_avx2(args, first, last);
-#endif
-    return backward_portable(args, first, last);
-}
-
-/* float64 has one path; it takes the same arguments as float32. */
-int attention_forward_double(const attention_args *args, int64_t first, int64_t last, int isa)
-{
-    (void)isa;
-    return forward_double(args, first, last);
-}
-
-int attention_backward_double(const attention_args *args, int64_t first, int64_t last, int isa)
-{
-    (void)isa;
-    return backward_double(args, first, last);
-}
+EXPORT(attention_forward, forward, attention_args)
+EXPORT(attention_backward, backward, attention_args)
 
 int64_t args_size(void) { return (int64_t)sizeof(attention_args); }

@@ -11,22 +11,14 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from bench.attention.native import library
-from bench.attention.native.library import AttentionArgs, Strided
+from bench.attention.native.library import ATTENTION, AttentionArgs, Strided
 from bench.dropout.dropped import Dropped
 from bench.native import threads
-from bench.native.build import BuildError
 
 
 def obstacle(kind: str) -> str | None:
     """Return why it cannot run on a kind of device, or None when it can. Compiles the kernel if need be."""
-    if kind != "cpu":
-        return "the native kernel runs on CPUs only"
-    try:
-        library.library()
-    except BuildError as error:
-        return str(error)
-    return None
+    return ATTENTION.obstacle(kind)
 
 
 def attend(q: Tensor, k: Tensor, v: Tensor, scale: float, dropped: Dropped) -> Tensor:
@@ -84,4 +76,8 @@ def _arguments(q: Tensor, k: Tensor, v: Tensor, out: Tensor, scale: float, dropp
 
 
 def _run(direction: str, args: AttentionArgs, q: Tensor) -> None:
-    threads.for_each(lambda pairs: library.run(direction, args, pairs, q.dtype), q.shape[0] * q.shape[1], 1)
+    threads.for_each(
+        lambda pairs: ATTENTION.run(f"attention_{direction}", args, pairs, q.dtype),
+        q.shape[0] * q.shape[1],
+        1,
+    )

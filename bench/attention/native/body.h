@@ -1,5 +1,4 @@
-/* Attention for one precision and instruction set. Included by attention.c once for each, with what vectors.h wants, and
-   GROUP: rows of a tile of products that stay in registers.
+/* Attention for one precision and instruction set. Included once for each by every_isa.h.
 
    The lanes of a vector are neighbouring queries, so that maxima, sums and the products over features or keys run down
    columns, and nothing is ever summed across lanes. A tile is one or two vectors of queries (nv); it passes over the keys in
@@ -11,6 +10,14 @@
 #include "philox.h"
 
 #define UNROLLED _Pragma("GCC unroll 8")
+/* Rows of a tile of products that stay in registers. */
+#if defined(AVX512)
+#define GROUP 8
+#elif defined(DOUBLE)
+#define GROUP 2
+#else
+#define GROUP 4
+#endif
 #define BLOCK 8 /* keys that share one draw of random words */
 
 typedef struct {

@@ -1,14 +1,11 @@
-"""The compiled kernel of attention as Python sees it: its arguments, and a function that runs it on pairs."""
+"""The compiled kernel of attention as Python sees it, with its arguments."""
 
 import ctypes
-from functools import cache
 
-import torch
-from torch import Tensor as TorchTensor
+from torch import Tensor
 
 from bench.attention.native.build import KERNEL
-from bench.native import build
-from bench.native.library import PRECISIONS, load
+from bench.native.library import Library
 
 
 class Strided(ctypes.Structure):
@@ -20,7 +17,7 @@ class Strided(ctypes.Structure):
     ]  # fmt: skip
 
     @classmethod
-    def of(cls, tensor: TorchTensor) -> "Strided":
+    def of(cls, tensor: Tensor) -> "Strided":
         """Return that of a tensor ``(batch, heads, tokens, width)``, which the caller has to keep."""
         return cls(tensor.data_ptr(), *tensor.stride())
 
@@ -41,34 +38,4 @@ class AttentionArgs(ctypes.Structure):
     ]  # fmt: skip
 
 
-@cache
-def library() -> ctypes.CDLL:
-    """Load the kernel, compiled first if need be.
-
-    Raises
-    ------
-    BuildError
-        It cannot be compiled or loaded.
-    """
-    return load(build.library_path(KERNEL), AttentionArgs, ("attention_forward", "attention_backward"))
-
-
-@cache
-def best_isa() -> int:
-    """Return the widest instruction set of this machine, a position in ``bench.native.library.ISA_NAMES``."""
-    return library().best_isa()
-
-
-def run(direction: str, args: AttentionArgs, pairs: range, dtype: torch.dtype) -> None:
-    """Run ``forward`` or ``backward`` on a range of pairs of window and head, without Python's lock.
-
-    Raises
-    ------
-    MemoryError
-        There was no memory for scratch arrays.
-    """
-    function = getattr(library(), f"attention_{direction}_{PRECISIONS[dtype]}")
-    if function(ctypes.byref(args), pairs.start, pairs.stop, best_isa()):
-        raise MemoryError(
-            f"attention: no memory for the scratch arrays of {args.n_keys} keys of width {args.width}"
-        )
+ATTENTION = Library(KERNEL, AttentionArgs, ("attention_forward", "attention_backward"))

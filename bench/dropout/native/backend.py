@@ -1,16 +1,15 @@
 """The C kernel of dropout: its build, its arguments, and threads over groups of 128 numbers."""
 
 import ctypes
-from functools import cache
 from pathlib import Path
 
 import torch
 from torch import Tensor
 
 from bench.dropout.dropped import Dropped
-from bench.native import build, threads
-from bench.native.build import BuildError, Kernel
-from bench.native.library import PRECISIONS, load
+from bench.native import threads
+from bench.native.build import Kernel
+from bench.native.library import Library
 
 KERNEL = Kernel(
     name="dropout",
@@ -34,33 +33,12 @@ class DropArgs(ctypes.Structure):
     ]
 
 
-@cache
-def library() -> ctypes.CDLL:
-    """Load the kernel, compiled first if need be.
-
-    Raises
-    ------
-    BuildError
-        It cannot be compiled or loaded.
-    """
-    return load(build.library_path(KERNEL), DropArgs, ("drop",))
-
-
-@cache
-def best_isa() -> int:
-    """Return the widest instruction set of this machine, a position in ``bench.native.library.ISA_NAMES``."""
-    return library().best_isa()
+DROPOUT = Library(KERNEL, DropArgs, ("drop",))
 
 
 def obstacle(kind: str) -> str | None:
     """Return why it cannot run on a kind of device, or None when it can. Compiles the kernel if need be."""
-    if kind != "cpu":
-        return "the native kernel runs on CPUs only"
-    try:
-        library()
-    except BuildError as error:
-        return str(error)
-    return None
+    return DROPOUT.obstacle(kind)
 
 
 def multiply(x: Tensor, dropped: Dropped) -> Tensor:
@@ -69,9 +47,6 @@ def multiply(x: Tensor, dropped: Dropped) -> Tensor:
     args = DropArgs(
         x.numel(), dropped.seed, dropped.threshold, dropped.keep_scale, x.data_ptr(), y.data_ptr()
     )
-    run = getattr(library(), f"drop_{PRECISIONS[x.dtype]}")
     n_groups = -(-x.numel() // KERNEL.limits["GROUP"])
-    threads.for_each(
-        lambda groups: run(ctypes.byref(args), groups.start, groups.stop, best_isa()), n_groups, SLICE_GROUPS
-    )
+    threads.for_each(lambda groups: DROPOUT.run("drop", args, groups, x.dtype), n_groups, SLICE_GROUPS)
     return y

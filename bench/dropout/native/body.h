@@ -1,4 +1,4 @@
-/* Dropout for one precision and instruction set. Included by dropout.c once for each, with what vectors.h wants.
+/* Dropout for one precision and instruction set. Included once for each by every_isa.h.
 
    A group is 8 rows of 16 neighbouring numbers; a row's lanes take their bits from the same half of the same word. */
 

@@ -16,10 +16,9 @@ from torch.autograd.function import once_differentiable
 
 from bench.errors import ModelError
 from bench.native import threads
-from bench.native.build import BuildError
 from bench.scan.contract import ScanInputs
-from bench.scan.native import library
 from bench.scan.native.build import CHUNK_STEPS, MAX_STATE, PADDED_LANES
+from bench.scan.native.library import SCAN, ScanArgs, Strides, add_slices
 
 MAX_SLICES = 16
 
@@ -28,13 +27,7 @@ LOG2_E = math.log2(math.e)
 
 def obstacle(kind: str) -> str | None:
     """Return why it cannot run on a kind of device, or None when it can. Compiles the kernel if need be."""
-    if kind != "cpu":
-        return "the native kernel runs on CPUs only"
-    try:
-        library.library()
-    except BuildError as error:
-        return str(error)
-    return None
+    return SCAN.obstacle(kind)
 
 
 def scan(inputs: ScanInputs, reverse: Sequence[bool]) -> Tensor:
@@ -110,7 +103,7 @@ def _forward(x: _Prepared, reverse: Sequence[bool], borders: Tensor | None) -> T
     args.y = y.data_ptr()
     args.borders = None if borders is None else borders.data_ptr()
     threads.for_each(
-        lambda samples: library.run("forward", args, samples, y.dtype), len(y), args.slice_samples
+        lambda samples: SCAN.run("scan_forward", args, samples, y.dtype), len(y), args.slice_samples
     )
     del directions  # read by the kernel until here
     return y
@@ -123,13 +116,13 @@ def _backward(inputs: ScanInputs, reverse: Sequence[bool], borders: Tensor, dy: 
     n_slices = math.ceil(len(dy) / args.slice_samples)
     series = [torch.empty_like(t, memory_format=torch.contiguous_format) for t in (x.u, x.delta, x.B, x.C)]
     sums = [t.new_zeros(n_slices, *t.shape) for t in (x.A2, x.D, x.delta_bias)]
-    args.borders, args.dy, args.dy_strides = borders.data_ptr(), dy.data_ptr(), library.Strides.of(dy)
+    args.borders, args.dy, args.dy_strides = borders.data_ptr(), dy.data_ptr(), Strides.of(dy)
     args.du, args.ddelta, args.dB, args.dC = (t.data_ptr() for t in series)
     args.dA2, args.dD, args.ddelta_bias = (t.data_ptr() for t in sums)
     threads.for_each(
-        lambda samples: library.run("backward", args, samples, dy.dtype), len(dy), args.slice_samples
+        lambda samples: SCAN.run("scan_backward", args, samples, dy.dtype), len(dy), args.slice_samples
     )
-    library.add_slices(args, dy.dtype)
+    add_slices(args, dy.dtype)
     del directions  # read by the kernel until here
     du, ddelta, db, dc = series
     da, dd, dbias = (t[0] for t in sums)
@@ -139,16 +132,16 @@ def _backward(inputs: ScanInputs, reverse: Sequence[bool], borders: Tensor, dy: 
     return ScanInputs(du, ddelta, da, db, dc, dd[:, :dim], dbias[:, :dim])
 
 
-def _arguments(x: _Prepared, directions: Tensor) -> library.ScanArgs:
+def _arguments(x: _Prepared, directions: Tensor) -> ScanArgs:
     batch, n_times, n_directions, dim = x.delta.shape
     _, n_groups, d_state, _ = x.A2.shape
-    args = library.ScanArgs(batch, n_times, n_directions, dim, n_groups * PADDED_LANES, d_state)
+    args = ScanArgs(batch, n_times, n_directions, dim, n_groups * PADDED_LANES, d_state)
     args.chunk, args.n_chunks = CHUNK_STEPS, math.ceil(n_times / CHUNK_STEPS)
     args.u_directions = x.u.shape[2]
     args.slice_samples = math.ceil(batch / MAX_SLICES)
     args.reverse = directions.data_ptr()
     for name in ("u", "delta", "B", "C"):
-        setattr(args, f"{name}_strides", library.Strides.of(getattr(x, name)))
+        setattr(args, f"{name}_strides", Strides.of(getattr(x, name)))
     for name in _Prepared._fields:
         setattr(args, name, getattr(x, name).data_ptr())
     return args

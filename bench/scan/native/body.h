@@ -1,5 +1,4 @@
-/* The scan for one precision and instruction set. Included by scan.c once for each, with
-   NAME(x), TARGET, REAL, INTEGER (as wide as REAL), LANES and, for some, DOUBLE or AVX512 defined.
+/* The scan for one precision and instruction set. Included once for each by every_isa.h.
 
    A vector holds the same number of LANES neighbouring features; the states of one block of features stay in registers
    while time runs. The gradient walks over chunks from the last to the first: it recomputes the states of a chunk from its
@@ -7,7 +6,7 @@
 
 #include "vectors.h"
 
-#ifdef UNROLL /* a loop over 16 states; their registers are worth it where there are enough */
+#if defined(AVX2) || defined(AVX512) /* a loop over 16 states; their registers are worth it where there are enough */
 #define LOOP_UNROLLED _Pragma("GCC unroll 16")
 #else
 #define LOOP_UNROLLED
@@ -327,5 +326,4 @@ static inline void NAME(add_slices)(REAL *sums, int64_t n_slices, int64_t count)
 }
 
 #undef LOOP_UNROLLED
-#undef UNROLL
 #include "vectors_end.h"

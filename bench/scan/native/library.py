@@ -1,13 +1,11 @@
-"""The compiled kernel as Python sees it: its arguments, and functions that run it on a range of samples."""
+"""The compiled kernel as Python sees it: its arguments, and what adds up the sums of its slices."""
 
 import ctypes
-from functools import cache
 
 import torch
 from torch import Tensor
 
-from bench.native import build
-from bench.native.library import PRECISIONS, load
+from bench.native.library import PRECISIONS, Library
 from bench.scan.native.build import KERNEL
 
 
@@ -45,42 +43,11 @@ class ScanArgs(ctypes.Structure):
     ]  # fmt: skip
 
 
-@cache
-def library() -> ctypes.CDLL:
-    """Load the kernel, compiled first if need be.
-
-    Raises
-    ------
-    BuildError
-        It cannot be compiled or loaded.
-    """
-    loaded = load(build.library_path(KERNEL), ScanArgs, ("scan_forward", "scan_backward"))
-    for precision in PRECISIONS.values():
-        getattr(loaded, f"scan_add_slices_{precision}").argtypes = [ctypes.POINTER(ScanArgs)]
-    return loaded
-
-
-@cache
-def best_isa() -> int:
-    """Return the widest instruction set of this machine, a position in ``bench.native.library.ISA_NAMES``."""
-    return library().best_isa()
-
-
-def run(direction: str, args: ScanArgs, samples: range, dtype: torch.dtype) -> None:
-    """Run ``forward`` or ``backward`` on a range of samples, without Python's lock.
-
-    Raises
-    ------
-    MemoryError
-        There was no memory for scratch arrays.
-    """
-    function = getattr(library(), f"scan_{direction}_{PRECISIONS[dtype]}")
-    if function(ctypes.byref(args), samples.start, samples.stop, best_isa()):
-        raise MemoryError(
-            f"scan: no memory for the scratch arrays of samples {samples.start} to {samples.stop}"
-        )
+SCAN = Library(KERNEL, ScanArgs, ("scan_forward", "scan_backward"))
 
 
 def add_slices(args: ScanArgs, dtype: torch.dtype) -> None:
     """Add the sums of all slices, in order, into the first one's."""
-    getattr(library(), f"scan_add_slices_{PRECISIONS[dtype]}")(ctypes.byref(args))
+    function = getattr(SCAN.loaded, f"scan_add_slices_{PRECISIONS[dtype]}")
+    function.argtypes = [ctypes.POINTER(ScanArgs)]
+    function(ctypes.byref(args))

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "isa.h"
-
 /* Largest d_state, largest number of steps in a chunk, and the number of features to a multiple of which parameters
    are padded: the caller's, so that both sides agree. */
 #if !defined(MAX_STATE) || !defined(MAX_CHUNK) || !defined(PADDED_LANES) || PADDED_LANES % 16
@@ -46,76 +44,10 @@ static inline int64_t chunk_length(const scan_args *a, int64_t chunk)
     return left < a->chunk ? left : a->chunk;
 }
 
-/* ---- float32, any machine: GCC and clang lower the vectors to what there is ---- */
-#define NAME(x) JOIN(x, _portable)
-#define TARGET
-#define REAL float
-#define INTEGER int32_t
-#define LANES 4
-#include "body.h"
+#include "every_isa.h"
 
-/* ---- float64, any machine ---- */
-#define NAME(x) JOIN(x, _double)
-#define TARGET
-#define REAL double
-#define INTEGER int64_t
-#define LANES 4
-#define DOUBLE 1
-#include "body.h"
-
-#ifdef X86
-#define NAME(x) JOIN(x, _avx2)
-#define TARGET __attribute__((target("avx2,fma")))
-#define REAL float
-#define INTEGER int32_t
-#define LANES 8
-#define UNROLL 1
-#include "body.h"
-
-#define NAME(x) JOIN(x, _avx512)
-#define TARGET __attribute__((target("avx512f,avx512dq,avx512vl,avx512bw,fma")))
-#define REAL float
-#define INTEGER int32_t
-#define LANES 16
-#define UNROLL 1
-#define AVX512 1
-#include "body.h"
-#endif
-
-int scan_forward_float(const scan_args *args, int64_t first, int64_t last, int isa)
-{
-#ifdef X86
-    if (isa == ISA_AVX512)
-        return forward_avx512(args, first, last);
-    if (isa == ISA_AVX2)
-        return forward_avx2(args, first, last);
-#endif
-    return forward_portable(args, first, last);
-}
-
-int scan_backward_float(const scan_args *args, int64_t first, int64_t last, int isa)
-{
-#ifdef X86
-    if (isa == ISA_AVX512)
-        return backward_avx512(args, first, last);
-    if (isa == ISA_AVX2)
-        return backward_avx2(args, first, last);
-#endif
-    return backward_portable(args, first, last);
-}
-
-/* float64 has one path; it takes the same arguments as float32. */
-int scan_forward_double(const scan_args *args, int64_t first, int64_t last, int isa)
-{
-    (void)isa;
-    return forward_double(args, first, last);
-}
-
-int scan_backward_double(const scan_args *args, int64_t first, int64_t last, int isa)
-{
-    (void)isa;
-    return backward_double(args, first, last);
-}
+EXPORT(scan_forward, forward, scan_args)
+EXPORT(scan_backward, backward, scan_args)
 
 /* To be called once, when backward is done for all samples. */
 void scan_add_slices_float(const scan_args *args)
@@ -129,9 +61,9 @@ void scan_add_slices_float(const scan_args *args)
 void scan_add_slices_double(const scan_args *args)
 {
     const int64_t n_slices = (args->batch + args->slice_samples - 1) / args->slice_samples;
-    add_slices_double(args->dA2, n_slices, parameters(args) * args->d_state);
-    add_slices_double(args->dD, n_slices, parameters(args));
-    add_slices_double(args->ddelta_bias, n_slices, parameters(args));
+    add_slices_wide(args->dA2, n_slices, parameters(args) * args->d_state);
+    add_slices_wide(args->dD, n_slices, parameters(args));
+    add_slices_wide(args->ddelta_bias, n_slices, parameters(args));
 }
 
 int64_t args_size(void) { return (int64_t)sizeof(scan_args); }
