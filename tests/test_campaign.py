@@ -95,6 +95,15 @@ def test_a_finished_cell_that_is_lost_or_trained_twice_is_seen(tmp_path: Path) -
     assert this.problems == [f"finished cell trained twice: {name}", f"finished cell lost: {name}"]
 
 
+def test_a_finished_cell_that_was_damaged_on_purpose_may_be_done_again(tmp_path: Path) -> None:
+    this, record = round_of(tmp_path)
+    this.look()
+    this.damaged.add(record.parent)
+    record.unlink()
+    this.look()
+    assert this.problems == []
+
+
 def test_an_unexpected_end_is_seen_with_its_last_words(tmp_path: Path) -> None:
     this, _ = round_of(tmp_path)
     assert this.ended(this.start(words=("--models", "nosuchmodel")), allowed=(0,)) == 2

@@ -103,6 +103,8 @@ def truncate(this: Round) -> None:
     for inside in by_folder.values():
         path = this.draw.choice(inside)
         os.truncate(path, this.draw.randrange(path.stat().st_size))
+        if path.name != "log.txt":
+            this.damaged.add(path.parent)
         this.faults[f"truncated: {path.name}"] += 1
     this.ask("status")
     this.run(lambda _: None, allowed=(DONE,))
