@@ -100,18 +100,19 @@ def soak(options: argparse.Namespace, out: Path, draw: random.Random) -> Counter
 
 
 def kill_one(pid: int, draw: random.Random) -> str:
-    """Kill the run itself (one time in six) or a process below it, and say which."""
+    """Kill the run itself (one time in six) or a process below it, a worker rather than others, and say which."""
     family = psutil.Process(pid).children(recursive=True) if psutil.pid_exists(pid) else []
     if not family or draw.random() < 1 / 6:
         os.kill(pid, signal.SIGKILL)
         return "run"
-    victim = draw.choice(family)
     try:
-        kind = "worker" if victim.ppid() != pid else "fork server or tracker"
+        workers = [process for process in family if process.ppid() != pid]
+        # Workers live shortly: they would rarely be met by chance.
+        victim = draw.choice(workers if workers and draw.random() < 2 / 3 else family)
         victim.kill()
     except psutil.NoSuchProcess:
         return "nobody"
-    return kind
+    return "worker" if victim in workers else "fork server or tracker"
 
 
 def incomplete(calm: Path) -> list[str]:

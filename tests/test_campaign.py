@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.campaign import shim
+from benchmarks.campaign.__main__ import next_kind, play_again
 from benchmarks.campaign.grid import Round
 from benchmarks.campaign.ledger import Ledger, Part
 from benchmarks.campaign.page import fault_table
@@ -94,6 +95,15 @@ def test_a_finished_cell_that_is_lost_or_trained_twice_is_seen(tmp_path: Path) -
     assert this.problems == [f"finished cell trained twice: {name}", f"finished cell lost: {name}"]
 
 
+def test_a_finished_cell_that_was_damaged_on_purpose_may_be_done_again(tmp_path: Path) -> None:
+    this, record = round_of(tmp_path)
+    this.look()
+    this.damaged.add(record.parent)
+    record.unlink()
+    this.look()
+    assert this.problems == []
+
+
 def test_an_unexpected_end_is_seen_with_its_last_words(tmp_path: Path) -> None:
     this, _ = round_of(tmp_path)
     assert this.ended(this.start(words=("--models", "nosuchmodel")), allowed=(0,)) == 2
@@ -109,6 +119,28 @@ def test_a_campaign_goes_on_from_its_ledger(tmp_path: Path) -> None:
     assert (ledger.n_happened, ledger.seconds, ledger.problems) == (5, 3.0, ["kill: hang: x"])
     row = [cell.strip() for cell in fault_table(ledger).splitlines()[-1].strip("|").split("|")]
     assert row == ["kill", "2", "SIGKILL: run 2, SIGKILL: worker 3", "0 1, SIGKILL 2", "1"]
+
+
+def test_every_kind_of_fault_has_its_share_before_all_take_turns(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "l")
+    played: list[str] = []
+    for n_faults in (9, 0, 1, 2, 9, 9):
+        played.append(next_kind(ledger, ["kill", "fill"], share=2))
+        ledger.add(Part(played[-1], {"accident": n_faults}, []))
+    # A round of which nothing came counts as one.
+    assert played == ["kill", "fill", "fill", "fill", "kill", "fill"]
+
+
+def test_rounds_with_problems_are_played_again_in_their_place(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "l")
+    for kind, problems in (("kill", []), ("fill", ["hang"]), ("lose", [])):
+        ledger.add(Part(kind, {"accident": 1}, problems))
+    play_again(ledger, lambda kind, number: Part(kind, {"accident": 10 + number}, []))
+    assert [(part.kind, part.happened["accident"]) for part in Ledger(tmp_path / "l").parts] == [
+        ("kill", 1),
+        ("fill", 11),
+        ("lose", 1),
+    ]
 
 
 def test_other_windows_without_a_word_are_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

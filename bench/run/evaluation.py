@@ -165,7 +165,13 @@ def read_tensors(path: Path) -> dict[str, Tensor]:
             raise ModelError(f"{path}: not a safetensors file ({error})") from error
     try:
         content = torch.load(path, map_location="cpu", weights_only=True)
-    except (pickle.UnpicklingError, *_DAMAGE) as error:
+    except pickle.UnpicklingError as error:
+        # PyTorch's own words advise to run it.
+        raise ModelError(
+            f"{path}: not a file of plain tensors (text, or a pickle with code, which is not run); save the state "
+            "dict alone"
+        ) from error
+    except _DAMAGE as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise ModelError(
             f"{path}: not a file of plain tensors ({reason}); save the state dict alone"

@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import traceback
+import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -85,6 +86,9 @@ def _run_locked(job: Job, tell: Tell) -> Ended:
     with job.folder.log.open("a", encoding="utf-8", buffering=1) as log:
         os.dup2(log.fileno(), sys.stdout.fileno())
         os.dup2(log.fileno(), sys.stderr.fileno())
+        if sys.warnoptions == ["ignore"]:
+            # They are kept off a terminal, and this is none.
+            warnings.simplefilter("default")
         # If a process crashes, or is killed by its parent at the time limit, the log shows the line.
         faulthandler.enable(log)
         faulthandler.register(signal.SIGTERM, log, chain=True)

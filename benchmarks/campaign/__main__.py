@@ -1,9 +1,10 @@
 """Faults injected into a small grid and damaged inputs for every reader: nothing may be lost, wrong, stuck or left.
 
-Run with ``python -m benchmarks.campaign [--faults N] [--inputs N] [--minutes M] [--seed S] [--folder DIR] [--write]``:
-hours for all of it. Stopped, it goes on from its folder with the same command. Fails when a finished cell is lost or
-trained twice, a byte of a resumed cell differs from the undisturbed run, damaged files give other windows without a
-word, and when there is a traceback, a crash, a hang or a process that stays. --write puts the counts into
+Run with ``python -m benchmarks.campaign [--faults N] [--inputs N] [--minutes M] [--seed S] [--folder DIR] [--again]
+[--write]``: hours for all of it. Stopped, it goes on from its folder with the same command. Fails when a finished cell
+is lost or trained twice, a byte of a resumed cell differs from the undisturbed run, damaged files give other windows
+without a word, and when there is a traceback, a crash, a hang or a process that stays. --again first plays the rounds
+that had problems anew, with the same draws: what they found has been mended. --write puts the counts into
 docs/reliability.md.
 """
 
@@ -12,35 +13,39 @@ import random
 import shutil
 import sys
 import time
-from dataclasses import replace
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from bench.errors import BenchError
 from bench.files import cache_root
 from benchmarks.campaign import inputs
-from benchmarks.campaign.faults import KINDS, ORDER, usable
+from benchmarks.campaign.faults import KINDS, usable
 from benchmarks.campaign.grid import Round
 from benchmarks.campaign.ledger import Ledger, Part
 from benchmarks.campaign.page import summary, write
 from benchmarks.soak import incomplete
 
+A_SHARE = 20
+"""Every kind of fault has its turn until it has made one in so many of all; then all take turns."""
+
+Play = Callable[[str, int], Part]
+"""Plays the part of a kind and a number."""
+
 
 def main() -> int:
     """Go on with the campaign of a seed until it has had its faults and inputs; print what happened."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--faults", type=int, default=1000)
-    parser.add_argument("--inputs", type=int, default=500)
-    parser.add_argument("--minutes", type=float, default=float("inf"), help="stop then; go on another time")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--folder", type=Path, help="where it is kept [default: in the user's cache]")
-    parser.add_argument("--write", action="store_true", help="put the counts into docs/reliability.md")
-    options = parser.parse_args()
+    options = _parser().parse_args()
     folder = (options.folder or cache_root() / "campaign" / f"seed-{options.seed}").resolve()
     folder.mkdir(parents=True, exist_ok=True)
     faults, damaged = Ledger(folder / "faults.jsonl"), Ledger(folder / "inputs.jsonl")
     half_s = 30 * options.minutes
-    inject(faults, folder, options.seed, options.faults, time.monotonic() + half_s)
-    damage(damaged, options.seed, options.inputs, time.monotonic() + half_s)
+    grid, read = partial(under_faults, folder, options.seed), partial(damaged_inputs, options.seed)
+    if options.again:
+        play_again(faults, grid)
+        play_again(damaged, read)
+    inject(faults, grid, options.faults, time.monotonic() + half_s)
+    damage(damaged, read, options.inputs, time.monotonic() + half_s)
     print(summary(options.seed, faults, damaged))
     if options.write:
         write(options.seed, faults, damaged)
@@ -49,20 +54,62 @@ def main() -> int:
     return int(bool(problems))
 
 
-def inject(ledger: Ledger, folder: Path, seed: int, n_faults: int, deadline: float) -> None:
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--faults", type=int, default=1000)
+    parser.add_argument("--inputs", type=int, default=500)
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="stop then; go on another time")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--folder", type=Path, help="where it is kept [default: in the user's cache]")
+    parser.add_argument("--again", action="store_true", help="first play the rounds that had problems anew")
+    parser.add_argument("--write", action="store_true", help="put the counts into docs/reliability.md")
+    return parser
+
+
+def play_again(ledger: Ledger, play: Play) -> None:
+    """Put in the place of every part that had problems what happens now, with the same draws."""
+    for number, part in enumerate(ledger.parts):
+        if part.problems:
+            ledger.replace(number, play(part.kind, number))
+            tell(f"again, {part.kind}", ledger.parts[number])
+
+
+def inject(ledger: Ledger, play: Play, n_faults: int, deadline: float) -> None:
     """Run one small grid after the other under faults of changing kinds."""
-    if ledger.n_happened >= n_faults:
-        return
-    cache = folder / "cache"
-    cache.mkdir(exist_ok=True)
-    calm = undisturbed(folder, cache)
-    order = [kind for kind in ORDER if usable(kind)]
     while ledger.n_happened < n_faults and time.monotonic() < deadline:
         number = len(ledger.parts)
-        kind = order[number % len(order)]
-        this = Round(folder / f"round-{number}", calm, cache, random.Random(f"{seed} {number}"))
-        ledger.add(played(kind, this))
+        kind = next_kind(ledger, [kind for kind in KINDS if usable(kind)], n_faults // A_SHARE)
+        ledger.add(play(kind, number))
         tell(f"round {number}, {kind}: {ledger.n_happened} of {n_faults} faults", ledger.parts[-1])
+
+
+def next_kind(ledger: Ledger, kinds: list[str], share: int) -> str:
+    """Return the kind of fault that has happened least, or whose turn it is where each has had its share."""
+    # A round without a fault counts as one, or its kind would come for ever.
+    counts = {
+        kind: sum(max(1, sum(part.happened.values())) for part in ledger.by_kind().get(kind, ()))
+        for kind in kinds
+    }
+    least = min(kinds, key=counts.__getitem__)
+    return least if counts[least] < share else kinds[len(ledger.parts) % len(kinds)]
+
+
+def under_faults(folder: Path, seed: int, kind: str, number: int) -> Part:
+    """Play a round to its end; what it leaves is removed unless it had problems."""
+    cache = folder / "cache"
+    cache.mkdir(exist_ok=True)
+    this = Round(
+        folder / f"round-{number}", undisturbed(folder, cache), cache, random.Random(f"{seed} {number}")
+    )
+    shutil.rmtree(this.folder, ignore_errors=True)
+    this.folder.mkdir()
+    began = time.monotonic()
+    with this.undo:
+        KINDS[kind](this)
+        this.compare()
+    if not this.problems:
+        shutil.rmtree(this.folder)
+    return Part(kind, dict(this.faults), this.problems, dict(this.exits), time.monotonic() - began)
 
 
 def undisturbed(folder: Path, cache: Path) -> Path:
@@ -79,28 +126,18 @@ def undisturbed(folder: Path, cache: Path) -> Path:
     return calm
 
 
-def played(kind: str, this: Round) -> Part:
-    """Play a round to its end; what it leaves is removed unless it had problems."""
-    shutil.rmtree(this.folder, ignore_errors=True)
-    this.folder.mkdir()
-    began = time.monotonic()
-    with this.undo:
-        KINDS[kind](this)
-        this.compare()
-    if not this.problems:
-        shutil.rmtree(this.folder)
-    return Part(kind, dict(this.faults), this.problems, dict(this.exits), time.monotonic() - began)
-
-
-def damage(ledger: Ledger, seed: int, n_inputs: int, deadline: float) -> None:
+def damage(ledger: Ledger, play: Play, n_inputs: int, deadline: float) -> None:
     """Have one batch of damaged inputs read after the other, the kinds in turn."""
-    while (n_left := n_inputs - ledger.n_happened) > 0 and time.monotonic() < deadline:
+    while ledger.n_happened < n_inputs and time.monotonic() < deadline:
         number = len(ledger.parts)
-        kind = inputs.KINDS[(seed + number) % len(inputs.KINDS)]
-        began = time.monotonic()
-        part = inputs.batch(kind, 1000 * seed + number, min(inputs.A_BATCH, n_left))
-        ledger.add(replace(part, seconds=time.monotonic() - began))
+        kind = inputs.KINDS[number % len(inputs.KINDS)]
+        ledger.add(play(kind, number))
         tell(f"inputs for {kind}: {ledger.n_happened} of {n_inputs}", ledger.parts[-1])
+
+
+def damaged_inputs(seed: int, kind: str, number: int) -> Part:
+    """Have a batch of damaged inputs of a kind read."""
+    return inputs.batch(kind, 1000 * seed + number, inputs.A_BATCH)
 
 
 def tell(where: str, part: Part) -> None:

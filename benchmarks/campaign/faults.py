@@ -8,8 +8,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -27,16 +27,22 @@ DISK_ERRORS = ("ENOSPC", "EIO", "EDQUOT")
 _DAY_S = 86_400
 # A grid has no more than so many: on a slow machine no worker would live until its first checkpoint.
 _MOST = (5, 25)
+_MOST_KILLS = (20, 50)
+_MOST_NODES = (4, 8)
 _TMPFS_BYTES = 64 << 20
+_NODE: dict[str, Any] = {"num_cpus": 1, "object_store_memory": 80 << 20}
 # Too little for a checkpoint, a record or a line of a log.
 _LEFT_BYTES = (0, 0, 100, 2000, 20_000)
 
 
 def kill(this: Round) -> None:
-    """Kill workers, the fork server and the run itself."""
-    this.run(
-        lambda run: f"SIGKILL: {kill_one(run.pid, this.draw)}", allowed=(DONE, FAILED, KILLED), every_s=2.0
-    )
+    """Kill workers, the fork server and the run itself, then leave it alone."""
+    most = this.draw.randint(*_MOST_KILLS)
+
+    def strike(run: subprocess.Popen[bytes]) -> str | None:
+        return f"SIGKILL: {kill_one(run.pid, this.draw)}" if this.faults.total() < most else None
+
+    this.run(strike, allowed=(DONE, FAILED, KILLED), every_s=2.0)
 
 
 def refuse(this: Round) -> None:
@@ -76,9 +82,11 @@ def fill(this: Round) -> None:
         if filler.exists() or this.faults.total() >= most:
             filler.unlink(missing_ok=True)
             return None
-        free = shutil.disk_usage(this.out).free - this.draw.choice(_LEFT_BYTES)
-        with filler.open("wb") as file:
-            os.posix_fallocate(file.fileno(), 0, max(1, free))
+        # The run writes meanwhile: how much is free is known when nothing more goes in.
+        with filler.open("wb", buffering=0) as file, suppress(OSError):
+            while file.write(bytes(1 << 20)):
+                continue
+        os.truncate(filler, max(0, filler.stat().st_size - this.draw.choice(_LEFT_BYTES)))
         return "ENOSPC: full file system"
 
     this.run(strike, allowed=(DONE, STOPPED), every_s=1.5)
@@ -95,6 +103,8 @@ def truncate(this: Round) -> None:
     for inside in by_folder.values():
         path = this.draw.choice(inside)
         os.truncate(path, this.draw.randrange(path.stat().st_size))
+        if path.name != "log.txt":
+            this.damaged.add(path.parent)
         this.faults[f"truncated: {path.name}"] += 1
     this.ask("status")
     this.run(lambda _: None, allowed=(DONE,))
@@ -129,43 +139,50 @@ def misdate(this: Round) -> None:
 
 
 def lose(this: Round) -> None:
-    """Have the run use a Ray cluster of two nodes, of which one is lost when a cell is done."""
-    from ray.cluster_utils import Cluster
-
-    small: dict[str, Any] = {"num_cpus": 1, "object_store_memory": 80 << 20}
-    quiet = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0"}
-    with patch.dict(os.environ, this.environment | quiet):
-        cluster = Cluster(initialize_head=True, head_node_args={**small, "include_dashboard": False})
-        try:
-            cluster.add_node(**small)
-            cluster.wait_for_nodes()
-            run = this.start(words=("--backend", "ray", "--address", str(cluster.address)))
-            while run.poll() is None and not this.finished():
-                time.sleep(0.1)
-            if run.poll() is None:
-                cluster.remove_node(cluster.list_all_nodes()[-1], allow_graceful=False)
-                this.faults["Ray node lost"] += 1
-            this.ended(run, allowed=(DONE,))
-        finally:
-            cluster.shutdown()
+    """Have the run use a Ray cluster of two nodes, of which one is lost and replaced again and again."""
+    with _cluster(this.environment) as cluster:
+        run = this.start(words=("--backend", "ray", "--address", str(cluster.address)))
+        most = this.draw.randint(*_MOST_NODES)
+        while this.faults.total() < most and run.poll() is None:
+            time.sleep(this.draw.uniform(1, 6))
+            if not (this.out / "planned.json").exists():
+                continue
+            this.look()
+            cluster.remove_node(cluster.list_all_nodes()[-1], allow_graceful=False)
+            this.faults["Ray node lost"] += 1
+            cluster.add_node(**_NODE)
+        # A cell whose node is lost again and again has failed.
+        this.ended(run, allowed=(DONE, FAILED))
     this.run(lambda _: None, allowed=(DONE,))
 
 
 KINDS: dict[str, Callable[[Round], None]] = {
-    "kill": kill,
+    "truncate": truncate,
     "refuse": refuse,
+    "misdate": misdate,
+    "kill": kill,
     "limit": limit,
     "fill": fill,
-    "truncate": truncate,
     "rival": rival,
-    "misdate": misdate,
     "lose": lose,
 }
-ORDER = (
-    *("kill", "truncate", "refuse", "kill", "fill", "rival", "limit", "kill", "truncate", "misdate"),
-    *("kill", "refuse", "fill", "truncate", "limit", "lose"),
-)
-"""How the kinds take turns."""
+"""In the order in which they take turns; the quick ones come first."""
+
+
+@contextmanager
+def _cluster(environment: Mapping[str, str]) -> Iterator[Any]:
+    """Start a Ray cluster of a head and a second node."""
+    from ray.cluster_utils import Cluster
+
+    quiet = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0"}
+    with patch.dict(os.environ, {**environment, **quiet}):
+        cluster = Cluster(initialize_head=True, head_node_args={**_NODE, "include_dashboard": False})
+        try:
+            cluster.add_node(**_NODE)
+            cluster.wait_for_nodes()
+            yield cluster
+        finally:
+            cluster.shutdown()
 
 
 def _family(run: subprocess.Popen[bytes]) -> list[psutil.Process]:

@@ -46,6 +46,8 @@ class Round:
         The cache that the grid uses.
     draw
         Of the round's accidents.
+    damaged
+        Folders of finished cells that were damaged on purpose: these cells are to be done again.
     """
 
     folder: Path
@@ -55,6 +57,7 @@ class Round:
     faults: Counter[str] = field(default_factory=Counter)
     exits: Counter[str] = field(default_factory=Counter)
     problems: list[str] = field(default_factory=list)
+    damaged: set[Path] = field(default_factory=set)
     n_trained: int = 0
     undo: ExitStack = field(default_factory=ExitStack)
     _seen: dict[Path, str] = field(default_factory=dict)
@@ -122,6 +125,8 @@ class Round:
     def look(self) -> None:
         """Note finished cells; one that was seen finished must stay as it is, byte for byte."""
         for path, content in self._seen.items():
+            if path.parent in self.damaged:
+                continue
             now = _digest(path)
             if now != content:
                 how = "lost" if now is None else "trained twice"

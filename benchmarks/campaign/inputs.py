@@ -6,7 +6,9 @@ import resource
 import subprocess
 import sys
 import tempfile
+import time
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 from benchmarks.campaign.ledger import Part
@@ -25,7 +27,12 @@ _MOST_BYTES = 6 << 30
 
 
 def batch(kind: str, seed: int, n_inputs: int) -> Part:
-    """Read so many damaged inputs of a kind and return how that went."""
+    """Read so many damaged inputs of a kind and return how that went, and how long it took."""
+    began = time.monotonic()
+    return replace(_read(kind, seed, n_inputs), seconds=time.monotonic() - began)
+
+
+def _read(kind: str, seed: int, n_inputs: int) -> Part:
     with tempfile.TemporaryDirectory() as folder:
         words = ["tests.datasets.fuzzing", kind] if kind != RESULTS else ["tests.results.fuzzing"]
         try:

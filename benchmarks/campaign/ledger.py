@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from bench.files import atomic_file
+
 
 @dataclass(frozen=True)
 class Part:
@@ -37,6 +39,12 @@ class Ledger:
         with self._path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(asdict(part)) + "\n")
         self.parts.append(part)
+
+    def replace(self, number: int, part: Part) -> None:
+        """Keep a part in the place of another."""
+        self.parts[number] = part
+        with atomic_file(self._path) as temporary:
+            temporary.write_text("".join(json.dumps(asdict(each)) + "\n" for each in self.parts), "utf-8")
 
     @property
     def n_happened(self) -> int:

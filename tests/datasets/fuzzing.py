@@ -39,7 +39,6 @@ from bench.errors import BenchError
 
 SECONDS_A_CASE = 20
 MOST_BYTES = 3 * 2**30
-_GENERATOR = np.random.default_rng(0)
 _SET = "derivatives/sub-001/eeg/sub-001_task-eyesclosed_eeg.set"
 _NUMBERS = (b"0", b"-1", b"nan", b"inf", b"1e400", b"99999999999", b"3e10", b"9" * 5000, b"1" * 30, b"\xb2")
 _TEXTS = (
@@ -56,16 +55,21 @@ _TEXTS = (
 _WORDS = (b"\xff\xff\xff\x7f", b"\x00\x00\x00\x80", b"\x00\x00\x00\x00", b"\xff" * 8, b"\x05\x00\x00\x00")
 
 
+def _drawn() -> np.random.Generator:
+    """Return what a folder is drawn from: the same folder whenever it is written."""
+    return np.random.default_rng(0)
+
+
 def _adftd(folder: Path) -> None:
     (folder / "participants.tsv").write_text("participant_id\tGender\tAge\tGroup\nsub-001\tF\t60\tA\n")
-    signal_uv = _GENERATOR.normal(0, 20, (600, 19)).astype(np.float32)
+    signal_uv = _drawn().normal(0, 20, (600, 19)).astype(np.float32)
     write_mat(folder / _SET, {"EEG": eeglab_structure(signal_uv, "mutated")})
 
 
 def _adftd_hdf5(folder: Path) -> None:
     (folder / "participants.tsv").write_text("participant_id\tGroup\nsub-001\tA\n")
     (folder / _SET).parent.mkdir(parents=True)
-    signal_uv = _GENERATOR.normal(0, 20, (600, 19)).astype(np.float32)
+    signal_uv = _drawn().normal(0, 20, (600, 19)).astype(np.float32)
     with h5py.File(folder / _SET, "w") as file:
         for name, value in {"srate": 500.0, "nbchan": 19.0, "pnts": 600.0, "trials": 1.0}.items():
             file[f"EEG/{name}"] = np.array([[value]])
@@ -78,7 +82,7 @@ def _adftd_hdf5(folder: Path) -> None:
 
 def _apava(folder: Path) -> None:
     trial = np.empty((1, 1), dtype=object)
-    trial[0, 0] = _GENERATOR.normal(0, 30, (16, 1280))
+    trial[0, 0] = _drawn().normal(0, 30, (16, 1280))
     write_mat(folder / "preproctrials01.mat", {"data": {"fsample": 256, "time": 0, "trial": trial}})
     np.save(folder / "label.npy", np.array([[1.0, 1.0]]))
 
@@ -86,7 +90,7 @@ def _apava(folder: Path) -> None:
 def _ptb(folder: Path) -> None:
     time = np.arange(3000)
     pulses = np.exp(-0.5 * (((time - 400) % 800 - 400) / 12.0) ** 2)[:, None] * np.linspace(0.8, 1.2, 15)
-    noisy = pulses + _GENERATOR.normal(0, 0.01, pulses.shape)
+    noisy = pulses + _drawn().normal(0, 0.01, pulses.shape)
     write_record(folder, "patient001/s0001_re", noisy, {"Reason for admission": "Healthy control"})
     (folder / "RECORDS").write_text("patient001/s0001_re\n")
 
@@ -104,7 +108,7 @@ def _sleep_edf(folder: Path) -> None:
     study = folder / sleep_edf.STUDY
     study.mkdir()
     voltage = edfio.EdfSignal(
-        _GENERATOR.normal(0, 20, 18_000),
+        _drawn().normal(0, 20, 18_000),
         100,
         label="EEG Fpz-Cz",
         physical_dimension="uV",
@@ -116,11 +120,12 @@ def _sleep_edf(folder: Path) -> None:
 
 
 def _uci_har(folder: Path) -> None:
+    generator = _drawn()
     for part, subject in (("train", 1), ("test", 2)):
         signals = folder / uci_har.ARCHIVE_FOLDER / part / "Inertial Signals"
         signals.mkdir(parents=True)
         for name in uci_har.FACTS.channel_names:
-            np.savetxt(signals / f"{name}_{part}.txt", _GENERATOR.normal(size=(3, 128)), fmt="%.4e")
+            np.savetxt(signals / f"{name}_{part}.txt", generator.normal(size=(3, 128)), fmt="%.4e")
         for table, value in (("y", 3), ("subject", subject)):
             (signals.parent / f"{table}_{part}.txt").write_text(f"{value}\n" * 3)
 
@@ -137,7 +142,7 @@ def _weather(folder: Path) -> None:
 
 
 def _windows(folder: Path) -> dict[str, np.ndarray]:
-    windows = _GENERATOR.normal(size=(8, 5, 3)).astype(np.float32)
+    windows = _drawn().normal(size=(8, 5, 3)).astype(np.float32)
     names = 'name = "mine"\ntitle = "t"\nclass_names = ["a", "b"]\nchannel_names = ["x", "y", "z"]\n'
     text = f"{names}sampling_rate_hz = 10.0\n"
     (folder / "dataset.toml").write_text(text)

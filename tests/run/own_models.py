@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from pathlib import Path
 
 import threadpoolctl
@@ -35,6 +36,14 @@ class _Small(nn.Module):
 class Good(_Small):
     def __init__(self, *, n_channels: int, n_times: int, n_classes: int) -> None:
         super().__init__(n_channels, n_classes)
+
+
+class Warns(_Small):
+    def __init__(self, *, n_channels: int, n_times: int, n_classes: int) -> None:
+        super().__init__(n_channels, n_classes)
+
+    def misbehave(self) -> None:
+        warnings.warn("a library's opinion", RuntimeWarning, stacklevel=2)
 
 
 class OneLogitTooMany(_Small):

@@ -81,3 +81,23 @@ def test_fork_server_that_dies_at_every_start_is_an_error_in_words(
     monkeypatch.setattr(processes, "FORK_SERVER_S", 0.0)
     with pytest.raises(BenchError, match="dies again and again"):
         list(run_jobs(jobs_of(data, tmp_path, "Good"), n_workers=1))
+
+
+def test_fork_server_whose_imports_fail_ends_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "unimportable.py").write_text("raise OSError('no room\\nfor it')")
+    script = """
+from multiprocessing import forkserver
+from bench.processes import fork_server
+fork_server(("unimportable",))
+import os
+os.waitpid(forkserver._forkserver._forkserver_pid, 0)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, "PYTHONPATH": f"{Path(__file__).parents[2]}:{tmp_path}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    why = "(OSError: no room for it)"
+    assert done.stderr == f"the process that workers are forked from ended while it started {why}\n"
