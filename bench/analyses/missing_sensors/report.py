@@ -122,8 +122,8 @@ def _worst_row(record: MissingSensorsRecord, found: Sequence[tuple[int, int]], n
         )
         for group, channel in zip(groups, worst, strict=True)
     ]
-    note = notes.number("each without its own worst channel; not a difference on the same channel")
-    differences = [Cell(note=note) for _ in found]
+    own = "each without its own worst channel; not a difference on the same channel"
+    differences = [Cell(note=notes.number(own)) for _ in found]
     return Row("1, the worst", (*cells, *differences))
 
 
