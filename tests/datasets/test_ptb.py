@@ -403,4 +403,4 @@ def test_infarction_is_seen_across_subjects_but_a_split_by_window_flatters(
     by_subject = cross_validated(model, features, labels, np.unique(subjects, return_inverse=True)[1] % 5)
     by_window = cross_validated(model, features, labels, np.arange(len(labels)) % 5)
     assert 0.55 < by_subject < 0.95
-    assert by_window > by_subject + 0.03
+    assert by_window > by_subject + 0.1

@@ -74,7 +74,7 @@ def test_linear_model_is_above_chance_and_below_perfect(
 @pytest.mark.filterwarnings("ignore:y_pred contains classes not in y_true")  # scikit-learn 1.5
 def test_split_by_window_inflates_the_score(cohort: Callable[[str], Cohort]) -> None:
     windows = cohort("adftd")
-    assert score(windows, by_subject=False) > score(windows, by_subject=True) + 0.03
+    assert score(windows, by_subject=False) > score(windows, by_subject=True) + 0.1
 
 
 def test_band_noise_lies_in_its_band() -> None:

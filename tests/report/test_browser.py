@@ -9,6 +9,7 @@ import pytest
 
 from bench.report import render
 from tests.report.grids import Grid, write_grid
+from tests.sample import SAMPLE
 
 CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
 ARGUMENTS = (
@@ -183,6 +184,11 @@ OUTSIDE = """
 """
 
 
+def as_printed(page: Any) -> None:
+    page.set_viewport_size({"width": 1047, "height": 718})  # A4 landscape within margins of 10 mm
+    page.emulate_media(media="print")
+
+
 SCROLLED = """
 () => [...document.querySelectorAll(".table .scroll")].filter((e) => e.scrollWidth > e.clientWidth + 1).length
 """
@@ -190,6 +196,24 @@ SCROLLED = """
 
 def test_no_table_of_the_results_is_cut_at_desk_size(page: Any) -> None:
     assert opened(page).evaluate(SCROLLED) == 0
+
+
+def test_no_table_of_twelve_models_and_six_datasets_is_cut(page: Any) -> None:
+    page.goto((SAMPLE / "index.html").resolve().as_uri())
+    assert opened(page).evaluate(SCROLLED) == 0
+    as_printed(page)
+    assert page.evaluate(OUTSIDE) == []
+
+
+def test_a_word_of_a_table_stands_on_one_line(page: Any) -> None:
+    broken = opened(page).evaluate(
+        """() => [...document.querySelectorAll("table.texts td.words")].filter((cell) => {
+          const range = document.createRange();
+          range.selectNodeContents(cell);
+          return /^\\w+$/.test(cell.textContent) && range.getClientRects().length > 1;
+        }).map((cell) => cell.textContent)"""
+    )
+    assert broken == []
 
 
 def test_a_table_that_scrolls_keeps_its_first_column(page: Any) -> None:
@@ -208,9 +232,7 @@ def test_the_headings_of_a_table_stay_when_it_scrolls(page: Any) -> None:
 
 
 def test_print_clips_nothing(page: Any) -> None:
-    page.set_viewport_size({"width": 1047, "height": 718})  # A4 landscape within margins of 10 mm
-    page.emulate_media(media="print")
-    opened(page)
+    as_printed(opened(page))
     assert page.evaluate(OUTSIDE) == []
     clipped = page.evaluate(
         "[...document.querySelectorAll('.scroll')].filter((e) => getComputedStyle(e).overflowX !== 'visible').length"

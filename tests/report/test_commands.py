@@ -102,5 +102,5 @@ def test_changed_settings_are_the_presets_and_the_users(tmp_path: Path) -> None:
     record = one_record(tmp_path, Grid(models=("transformer",), datasets=("ptb",), seeds=(41,)))
     assert changed_settings(record) == ()
     changed = changed_settings(settled(record, "demo", epochs=100, d_ff=32))
-    assert {"d_ff=32", "d_model=32", "batch_size=16"} <= set(changed)
+    assert {"d_ff=32", "d_model=32", "batch_size=8"} <= set(changed)
     assert "epochs=100" not in changed

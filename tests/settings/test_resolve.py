@@ -181,7 +181,7 @@ def test_changed_are_the_values_that_differ_whoever_typed_them() -> None:
         "transformer", "ptb", 41, recipe_name="published", preset=preset("demo"), assignments={"epochs": 100}
     )
     assert "epochs" not in demo.changed
-    assert {"d_model", "warmup_epochs"} <= set(demo.changed)
+    assert {"d_model", "learning_rate"} <= set(demo.changed)
 
 
 def test_a_bad_value_of_a_preset_is_blamed_on_it() -> None:
@@ -250,5 +250,5 @@ def test_what_the_presets_promise() -> None:
     assert preset("quick").seeds == (41,)
     demo = preset("demo")
     assert demo.simulated
-    assert (demo.seeds, demo.training["epochs"], demo.training["max_train_windows"]) == ((41, 42, 43), 3, 300)
+    assert (demo.seeds, demo.training["epochs"], demo.training["max_train_windows"]) == ((41, 42, 43), 3, 200)
     assert demo.hyperparameters["d_model"] == 32

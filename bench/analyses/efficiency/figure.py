@@ -181,7 +181,9 @@ def efficiency_figure(panel: Panel, cells: Sequence[Record], name: str) -> Figur
             f"in both, from slow to fast: {front}."
         ),
         draw=partial(draw, panel, found),
-        stamp=kinds.STAMPS[kinds.least_real(bubble.score.kind for bubble in found)],
+        stamp=kinds.stamp(
+            short_name(panel.key.task.dataset), kinds.least_real(bubble.score.kind for bubble in found)
+        ),
     )
 
 

@@ -130,7 +130,15 @@ def _figure(maps: Sequence[Map], name: str, by: str) -> Figure:
         ),
         alt=f"Scatter plots of test windows, one per model and dataset, coloured by {by}. Clusters by: {texts}.",
         draw=partial(draw, maps, by),
-        stamp=kinds.STAMPS[kinds.least_real(map_.record.cells.data.kind for map_ in maps)],
+        stamp=_stamp(maps),
+    )
+
+
+def _stamp(maps: Sequence[Map]) -> str:
+    cells = [map_.record.cells for map_ in maps]
+    datasets = in_report_order({cell.dataset for cell in cells})
+    return kinds.stamp(
+        ", ".join(map(short_name, datasets)), kinds.least_real(cell.data.kind for cell in cells)
     )
 
 

@@ -93,7 +93,9 @@ def missing_sensors_figure(record: MissingSensorsRecord) -> Figure:
         caption=f"{_caption(record)} Bands are one standard deviation; the star is the worst single channel.",
         alt=f"Macro F1 in percent over the number of missing channels, none to {most}: {ends}.",
         draw=partial(draw, record, names, 100 * stratified_scores(record.windows_per_class)["f1"]),
-        stamp=kinds.STAMPS[kinds.least_real(group.about.data.kind for group in record.groups)],
+        stamp=kinds.stamp(
+            short_name(record.dataset), kinds.least_real(group.about.data.kind for group in record.groups)
+        ),
     )
 
 
@@ -120,8 +122,8 @@ def _worst_row(record: MissingSensorsRecord, found: Sequence[tuple[int, int]], n
         )
         for group, channel in zip(groups, worst, strict=True)
     ]
-    note = notes.number("each without its own worst channel; not a difference on the same channel")
-    differences = [Cell(note=note) for _ in found]
+    own = "each without its own worst channel; not a difference on the same channel"
+    differences = [Cell(note=notes.number(own)) for _ in found]
     return Row("1, the worst", (*cells, *differences))
 
 

@@ -77,8 +77,15 @@ def _figure(check: Check) -> Figure:
         caption=f"{check.claim} Checked on {check.on}. Result: {check.result}. Verdict: {check.verdict}.{bands}",
         alt=f"{_TITLES[check.number[0]]}. {check.result}.",
         draw=partial(draw, check),
-        stamp=kinds.STAMPS[check.kind],
+        stamp=_stamp(check),
     )
+
+
+def _stamp(check: Check) -> str:
+    """Name the dataset where a check has one of its own; the panels of other checks say what they are computed on."""
+    if check.number == "1a":
+        return kinds.stamp(short_name(check.about), check.kind)
+    return kinds.STAMPS[check.kind]
 
 
 def _row(check: Check) -> Row:

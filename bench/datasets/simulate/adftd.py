@@ -23,8 +23,8 @@ from bench.datasets.simulate.subjects import class_counts, subject_generator
 from bench.errors import UsageError
 from bench.files import atomic_file
 
-REVISION = 2
-DEMO = {"n_subjects": 30, "seconds": 10.0}
+REVISION = 3
+DEMO = {"n_subjects": 50, "seconds": 10.0}
 
 # In the order of the publisher's table, with its number of subjects of each group.
 _GROUPS = (("A", 36, ALZHEIMER), ("C", 29, HEALTHY), ("F", 23, FRONTOTEMPORAL))
@@ -87,7 +87,7 @@ def _write_recording(
     signal = resting_eeg(
         generator,
         [_GROUPS[i][2] for i in shown],
-        draw_person(generator, FACTS.n_channels),
+        draw_person(generator, FACTS.n_channels, spread=1.0),
         channel_names=FACTS.channel_names,
         n_times=int(seconds * SOURCE_RATE_HZ),
         sampling_rate_hz=SOURCE_RATE_HZ,

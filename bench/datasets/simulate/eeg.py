@@ -69,7 +69,7 @@ FRONTOTEMPORAL = Condition(
 )  # fmt: skip
 
 # Standard deviation in microvolt where the driven rhythm is largest.
-_DRIVEN_UV = 30.0
+_DRIVEN_UV = 50.0
 
 
 @dataclass(frozen=True)
@@ -86,19 +86,23 @@ class Person:
     muscle: NDArray[np.float64]
 
 
-def draw_person(generator: np.random.Generator, n_channels: int) -> Person:
-    """Draw a person; scalp patterns are factors of each channel, ``(n_channels,)``."""
+def draw_person(generator: np.random.Generator, n_channels: int, *, spread: float) -> Person:
+    """Draw a person; scalp patterns are factors of each channel, ``(n_channels,)``.
 
-    def pattern(spread: float) -> NDArray[np.float64]:
-        return generator.lognormal(0.0, spread, n_channels) * generator.lognormal(0.0, spread)
+    ``spread`` is the deviation of the logarithm of the rhythms that are a person's own. At 1 the power in a band tells
+    people apart rather than classes.
+    """
+
+    def pattern(deviation: float) -> NDArray[np.float64]:
+        return generator.lognormal(0.0, deviation, n_channels) * generator.lognormal(0.0, deviation)
 
     return Person(
         amplitude=generator.lognormal(0.0, 0.25),
         slope=generator.normal(1.0, 0.12),
         alpha_shift_hz=generator.normal(0.0, 0.75),
-        alpha=pattern(0.3),
-        theta=pattern(0.3),
-        delta=pattern(0.25),
+        alpha=pattern(spread),
+        theta=pattern(spread),
+        delta=pattern(spread),
         driven=pattern(0.2),
         muscle=generator.lognormal(-0.3, 0.7, n_channels),
     )

@@ -199,6 +199,12 @@ def test_front_and_legend_of_sizes_are_drawn(panel: Panel) -> None:
     assert labels == ["1 M parameters", "5 M parameters", "F1 as published", "Pareto front"]
 
 
+def test_the_picture_names_its_dataset(panel: Panel) -> None:
+    figure = efficiency_figure(panel, [], "name")
+    assert figure is not None
+    assert figure.stamp == "ADFTD"
+
+
 def test_no_figure_without_a_score(panel: Panel) -> None:
     other = Panel(panel.key, {"medformer-latest": panel.records["medformer"]})
     assert efficiency_figure(other, [], "name") is None

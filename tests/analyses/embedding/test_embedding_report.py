@@ -85,6 +85,7 @@ def test_maps_are_captioned_with_perplexity_and_seed(tmp_path: Path) -> None:
     by_class, by_subject = shown(ANALYSIS, tmp_path, print).figures
     assert "perplexity 7.5, seed 41, after PCA to 8" in by_class.caption
     assert "the others are grey" in by_subject.caption
+    assert by_class.stamp == by_subject.stamp == "PTB"
 
 
 def test_maps_name_the_classes_or_the_first_subjects(tmp_path: Path) -> None:

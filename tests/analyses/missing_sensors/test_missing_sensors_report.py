@@ -5,7 +5,13 @@ from pathlib import Path
 import pytest
 
 from bench.analyses.missing_sensors.record import CellRobustness, Draws, GroupRobustness, MissingSensorsRecord
-from bench.analyses.missing_sensors.report import labels, missing_sensors_table, pairs, worst_channel
+from bench.analyses.missing_sensors.report import (
+    labels,
+    missing_sensors_figure,
+    missing_sensors_table,
+    pairs,
+    worst_channel,
+)
 from tests.analyses.analysed_cells import analysed
 
 
@@ -79,6 +85,10 @@ def test_groups_that_differ_in_more_than_dropout_are_not_paired(record: MissingS
     wider = off.model_copy(update={"hyperparameters": {"d_model": 16, "channel_dropout": 0}})
     assert pairs(record) == [(0, 1)]
     assert pairs(record.model_copy(update={"groups": (on, wider)})) == []
+
+
+def test_the_picture_names_its_dataset(record: MissingSensorsRecord) -> None:
+    assert missing_sensors_figure(record).stamp == "PTB"
 
 
 def test_groups_called_alike_are_numbered(record: MissingSensorsRecord) -> None:

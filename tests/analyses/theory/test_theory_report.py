@@ -64,6 +64,7 @@ def test_checks_with_curves_have_figures_of_different_names() -> None:
     other = check("1a", LINE).model_copy(update={"about": "ptb"})
     figures = theory_figures([check("1a", LINE), other, check("2a", LINE), check("3b")])
     assert [one.name for one in figures] == ["theory-1a-adftd", "theory-1a-ptb", "theory-2a"]
+    assert [figure.stamp for figure in figures] == ["ADFTD", "PTB", ""]
 
 
 @pytest.mark.parametrize("number", ["1a", "2a", "3a", "4"])
