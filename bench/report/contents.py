@@ -11,7 +11,6 @@ from bench.report.sections.analyses import analysis_sections
 from bench.report.sections.certainty import certainty_section
 from bench.report.sections.dataset import dataset_section
 from bench.report.sections.field import field_section
-from bench.report.sections.normalisation import normalisation_section
 from bench.report.sections.other import other_section
 from bench.report.sections.paper import claims_section, reproduction_section, setup_section
 from bench.report.sections.results import results_section
@@ -89,7 +88,6 @@ def read_contents(out: Path, tell: Callable[[Section], None] = lambda _: None) -
         sections.extend(of_datasets)
         add(ablation_section(out, suite, suffix, recipe))
         add(reproduction_section(suite, suffix, recipe), setup_section(suite, suffix, recipe))
-    add(normalisation_section(comparisons))
     add(other_section(out, comparisons, suites))
     analysed = analysis_sections(out, records)
     add(*analysed.sections)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from bench.report.section import Section, present
 from bench.report.tables.ablation_table import ablation_table
+from bench.report.tables.by_normalisation import normalisation_tables
 from bench.report.tables.main_results import main_results
 from bench.studies.ablation_differences import read_ablation
 from bench.studies.aggregate import Comparison
@@ -13,10 +14,13 @@ from bench.studies.suite import Study, Suite
 
 
 def other_section(out: Path, comparisons: Sequence[Comparison], suites: Sequence[Suite]) -> Section:
-    """Return the comparisons that no suite has, each as a table of its own; without an intro where there is none."""
+    """Return the comparisons that no suite has, each as a table of its own; without an intro where there is none.
+
+    First comes what a choice of normalisation does.
+    """
     chosen = [study.comparison for suite in suites for study in suite.studies]
     numbers: Counter[str] = Counter()
-    tables = []
+    tables = normalisation_tables(comparisons)
     for comparison in comparisons:
         study = Study(comparison)
         if comparison in chosen:
