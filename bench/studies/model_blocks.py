@@ -1,4 +1,4 @@
-"""The blocks that models stand in: the paper's, their variants, networks beyond the paper, classical, users' own.
+"""The blocks that models stand in: the paper's, their variants, networks beyond the paper, classical, others' own.
 
 Marks and ranks are those of one block, so that the paper's models are ranked as in the paper, whatever stands beside.
 """
@@ -12,6 +12,7 @@ _HEADINGS: dict[Group, str] = {
     "variant": "variants of these",
     "beyond": "networks beyond the paper",
     "classical": "classical estimators",
+    "braindecode": "networks of braindecode",
     "own": "models of a user",
 }
 _GROUPS: dict[str, Group] = {entry.name: entry.group for entry in (*ENTRIES, *ESTIMATORS)}
@@ -31,4 +32,5 @@ def blocks_of(models: Iterable[str]) -> dict[str, tuple[str, ...]]:
 
 
 def _group(model: str) -> Group:
-    return _GROUPS.get(model.partition(" (")[0], "own")
+    name = model.partition(" (")[0]
+    return _GROUPS.get(name, "braindecode" if name.startswith("braindecode.") else "own")
