@@ -1,6 +1,7 @@
 """The blocks that models stand in: the paper's, their variants, networks beyond the paper, classical, others' own.
 
-Marks and ranks are those of one block, so that the paper's models are ranked as in the paper, whatever stands beside.
+Marks and ranks of a table of scores are those of one block, so that the paper's models are ranked as in the paper,
+whatever stands beside. What compares models of several blocks says so by `together`.
 """
 
 from collections.abc import Iterable
@@ -29,6 +30,15 @@ def blocks_of(models: Iterable[str]) -> dict[str, tuple[str, ...]]:
         for group, heading in _HEADINGS.items()
     }
     return {heading: members for heading, members in blocks.items() if members}
+
+
+def together(models: Iterable[str], verb: str) -> str:
+    """Return a sentence on the blocks of models that are compared with each other; empty where it is one block.
+
+    ``verb`` says what is done with them, such as ``Ranked``; a blank follows the sentence.
+    """
+    headings = list(blocks_of(models))
+    return f"{verb} together: {', '.join(headings)}. " if len(headings) > 1 else ""
 
 
 def _group(model: str) -> Group:
