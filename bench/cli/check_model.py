@@ -63,5 +63,5 @@ def _outcomes(name: str) -> "Iterator[Outcome]":
         return estimators.run_battery(make, estimators.exceptions_of(make))
     from bench.models import battery
 
-    model = getattr(registry.module_of(entry), entry.class_name)
+    model = registry.maker_of(entry)
     return battery.run_battery(model, battery.exceptions_of(model))

@@ -1,11 +1,14 @@
 """``bench list``: Show models, datasets, presets, recipes or settings."""
 
 import json
+import warnings
 from typing import Any
 
 import click
 
 from bench.cli.options import SuggestingGroup
+
+_NOT_COUNTED = {"parameters": None, "total": None}
 
 
 @click.group("list", cls=SuggestingGroup)
@@ -33,11 +36,13 @@ def _print(rows: list[dict[str, Any]], as_json: bool) -> None:
 @click.option("--dataset", help="Count parameters for this dataset's shape.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def list_models(dataset: str | None, as_json: bool) -> None:
-    """Show every model: group, kind, family, source, notes; with a dataset a network's parameters.
+    """Show every model: group, kind, family, source, notes; with a dataset a network's parameters and whether it fits.
 
-    Groups are what --models takes: paper (the same as all), variants, beyond, classical, everything (paper, beyond and
-    classical). Parameters are those in the forward pass and all; an estimator has none that could be counted before
-    it is fitted. Patterns such as 'medmamba*' are names, too.
+    Groups are what --models takes: paper (the same as all), variants, beyond, classical, braindecode, everything
+    (paper, beyond and classical). Parameters are those in the forward pass and all; an estimator has none that could
+    be counted before it is fitted. A network that does not fit the dataset's windows says why; one that shrinks its
+    layers for them says that. Patterns such as 'medmamba*' are names, too, and so is any class of braindecode, as
+    braindecode:EEGNet.
 
     \b
     bench list models --dataset adftd --json
@@ -45,24 +50,37 @@ def list_models(dataset: str | None, as_json: bool) -> None:
     from bench.models import registry
 
     rows = []
-    for name in sorted([*registry.names(), *registry.estimator_names()]):
+    for name in sorted([*registry.names(), *registry.estimator_names(), *registry.braindecode_names()]):
         entry, is_estimator = registry.entry(name), registry.is_estimator(name)
         kind = "estimator" if is_estimator else "network"
         row: dict[str, Any] = {"name": name, "group": entry.group, "kind": kind, "family": entry.family}
         if dataset is not None:
-            row |= {"parameters": None, "total": None} if is_estimator else _counted(name, dataset)
+            counted, fits = (_NOT_COUNTED, "-") if is_estimator else _counted(name, dataset)
+            row |= counted
         recipe = "-" if is_estimator else _protocol(name)
         row |= {"source": f"{entry.paper}; {entry.repository}@{entry.commit}", "recipe": recipe}
         row |= {"in_all": entry.in_all, "notes": entry.notes}
+        if dataset is not None:
+            row["fits"] = fits
         rows.append(row)
     _print(rows, as_json)
 
 
-def _counted(name: str, dataset: str) -> dict[str, int]:
+def _counted(name: str, dataset: str) -> tuple[dict[str, int | None], str]:
+    """Return the parameters of a network at a dataset's shape, and whether it fits: yes, with a remark, or why not."""
+    from bench import datasets
+    from bench.errors import BenchError
     from bench.measure.parameters import parameters_for
 
-    counted = parameters_for(name, dataset)
-    return {"parameters": counted.forward, "total": counted.total}
+    datasets.facts(dataset)
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", UserWarning)
+            counted = parameters_for(name, dataset)
+    except BenchError as error:
+        return _NOT_COUNTED, f"no: {error}"
+    remarks = "".join(f", but {warning.message}" for warning in caught)
+    return {"parameters": counted.forward, "total": counted.total}, f"yes{remarks}"
 
 
 def _protocol(model: str) -> str:
@@ -140,6 +158,9 @@ def list_settings(model: str | None) -> None:
     bench list settings
     bench list settings --model medmamba
     """
+    from bench.estimators import registry
     from bench.settings.words import settings_in_words
 
+    if model is not None and registry.is_own(model):
+        model = registry.register_own(model)
     _print([word._asdict() for word in settings_in_words(model)], as_json=False)

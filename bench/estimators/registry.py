@@ -30,7 +30,7 @@ def register_own(text: str) -> str:
     ----------
     text
         ``path/to/file.py:Name`` or ``package.module:Name``; ``Name`` is a class, or a function that returns an
-        estimator.
+        estimator. ``braindecode:Name`` is a network of that package.
 
     Raises
     ------
@@ -39,7 +39,9 @@ def register_own(text: str) -> str:
     ModelError
         The name is taken, or what has it makes neither a network nor an estimator.
     """
-    where = text.rpartition(":")[0]
+    where, _, class_name = text.rpartition(":")
+    if where in ("braindecode", "braindecode.models"):
+        return models.register_braindecode(class_name)
     if where and not where.endswith(".py") and "/" not in where:
         return _registered(_named(text))
     path, name = plugins.split_spec(text)

@@ -104,9 +104,9 @@ def verify(check: Callable[[Factory], None], make: Factory, exceptions: Mapping[
         )
 
 
-def exceptions_of(model_class: type[nn.Module]) -> Mapping[str, str]:
-    """Return the ``BATTERY_EXCEPTIONS`` of the class's module, empty where there are none."""
-    return getattr(sys.modules[model_class.__module__], "BATTERY_EXCEPTIONS", {})
+def exceptions_of(make: Callable[..., nn.Module]) -> Mapping[str, str]:
+    """Return the ``BATTERY_EXCEPTIONS`` of the module of a class, empty where there are none."""
+    return getattr(sys.modules[make.__module__], "BATTERY_EXCEPTIONS", {})
 
 
 def check_logits(make: Factory) -> None:

@@ -16,8 +16,8 @@ BASELINES = "Wang et al., Time Series Classification from Scratch, IJCNN 2017"
 BASELINES_AT = "cauchyturing/UCR_Time_Series_Classification_Deep_Learning_Baseline"
 
 # The paper's twelve, which `all` stands for; variants of these; networks and classical estimators that the paper
-# leaves out; a user's own.
-Group = Literal["paper", "variant", "beyond", "classical", "own"]
+# leaves out; networks of the package braindecode; a user's own.
+Group = Literal["paper", "variant", "beyond", "classical", "braindecode", "own"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +55,7 @@ class ModelEntry:
 
     @property
     def is_own(self) -> bool:
-        """Tell whether the model is a user's, of which nothing is known but its source."""
+        """Tell whether the model is a user's or another package's, of which nothing is known but its source."""
         return self.path is not None or bool(self.distribution)
 
 
@@ -75,6 +75,25 @@ class EstimatorEntry(ModelEntry):
     group: Group = "classical"
     provider: str = ""
     parameters: Mapping[str, Any] | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BraindecodeEntry(ModelEntry):
+    """What the registry knows of a network of the package braindecode, which need not be installed.
+
+    Its constructor takes ``n_chans``, ``n_outputs`` and ``n_times``; it is built with our arguments by
+    `bench.models.braindecode.adapter`.
+    """
+
+    module: str = "braindecode.models"
+    settings: str = ""
+    family: str = "EEG"
+    paper: str = "-"
+    repository: str = "braindecode/braindecode"
+    commit: str = "-"
+    notes: str = "needs the extra 'braindecode'"
+    group: Group = "braindecode"
+    distribution: str = "braindecode"
 
 
 def _transformer(
@@ -154,6 +173,18 @@ def _classical(
         repository=repository,
         commit=commit,
         notes=notes,
+    )
+
+
+def braindecode_entry(
+    class_name: str, paper: str = "-", *, batch_normalisation: bool = False
+) -> BraindecodeEntry:
+    """Return the entry of a class of braindecode."""
+    return BraindecodeEntry(
+        name=f"braindecode.{class_name}",
+        class_name=class_name,
+        paper=paper,
+        batch_normalisation=batch_normalisation,
     )
 
 
@@ -252,7 +283,24 @@ ESTIMATORS = [
     ),
 ]
 
-_BY_NAME = {known.name: known for known in ENTRIES}
+_SCHIRRMEISTER = "Schirrmeister et al., Deep Learning with CNNs for EEG Decoding, HBM 2017"
+# Those that `--models braindecode` stands for; any other class of braindecode can be named.
+BRAINDECODE = [
+    braindecode_entry("EEGNet", "Lawhern et al., EEGNet, J. Neural Eng. 2018", batch_normalisation=True),
+    braindecode_entry(
+        "EEGConformer", "Song et al., EEG Conformer, IEEE TNSRE 2023", batch_normalisation=True
+    ),
+    braindecode_entry("ShallowFBCSPNet", _SCHIRRMEISTER, batch_normalisation=True),
+    braindecode_entry("Deep4Net", _SCHIRRMEISTER, batch_normalisation=True),
+    braindecode_entry("ATCNet", "Altaheri et al., ATCNet, IEEE TII 2023", batch_normalisation=True),
+    braindecode_entry("BDTCN", "Gemein et al., Diagnostics of EEG Pathology, NeuroImage 2020"),
+    braindecode_entry(
+        "USleep", "Perslev et al., U-Sleep, npj Digital Medicine 2021", batch_normalisation=True
+    ),
+    braindecode_entry("AttnSleep", "Eldele et al., AttnSleep, IEEE TNSRE 2021", batch_normalisation=True),
+]
+
+_BY_NAME = {known.name: known for known in (*ENTRIES, *BRAINDECODE)}
 
 
 def normalises_over_windows(model: str) -> bool:

@@ -1,9 +1,9 @@
 """Models by name, networks and estimators; free of torch until one is built. Users register their own beside them."""
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
-from functools import cache
+from functools import cache, partial
 from importlib import metadata
 from pathlib import Path
 from types import ModuleType
@@ -13,7 +13,17 @@ from bench import plugins
 from bench.errors import ModelError, UsageError, unknown_name
 from bench.files import NAME_RULE, is_plain_name
 from bench.models import source
-from bench.models.catalogue import ENTRIES, ESTIMATORS, EstimatorEntry, Group, ModelEntry
+from bench.models.braindecode import described
+from bench.models.catalogue import (
+    BRAINDECODE,
+    ENTRIES,
+    ESTIMATORS,
+    BraindecodeEntry,
+    EstimatorEntry,
+    Group,
+    ModelEntry,
+    braindecode_entry,
+)
 
 if TYPE_CHECKING:
     import torch
@@ -29,6 +39,7 @@ GROUPS: Mapping[str, tuple[Group, ...]] = {
     "variants": ("variant",),
     "beyond": ("beyond",),
     "classical": ("classical",),
+    "braindecode": ("braindecode",),
     "everything": ("paper", "beyond", "classical"),
 }
 
@@ -37,7 +48,7 @@ GROUPS: Mapping[str, tuple[Group, ...]] = {
 def _table() -> dict[str, ModelEntry]:
     """Return the package's models and those of installed packages, by name."""
     table: dict[str, ModelEntry] = {}
-    for model in (*ENTRIES, *ESTIMATORS):
+    for model in (*ENTRIES, *ESTIMATORS, *BRAINDECODE):
         _add(table, model)
     for group, make in ((ENTRY_POINTS, own_network), (ESTIMATOR_ENTRY_POINTS, own_estimator)):
         for point in metadata.entry_points(group=group):
@@ -132,10 +143,35 @@ def register_file(spec: str) -> str:
     return register(entry)
 
 
+def register_braindecode(class_name: str) -> str:
+    """Register a class of braindecode and return its name.
+
+    Raises
+    ------
+    UsageError
+        braindecode is not installed, or has no such class.
+    ModelError
+        The constructor of the class does not take the shape of a window.
+    """
+    listed = [known for known in BRAINDECODE if known.class_name == class_name]
+    found = listed[0] if listed else braindecode_entry(class_name)
+    described.hyperparameters(class_name)
+    return register(found)
+
+
 def names(*, all_only: bool = False) -> list[str]:
-    """Return the networks' names in alphabetical order; only those that ``all`` stands for if asked."""
-    networks = {name: model for name, model in _table().items() if not isinstance(model, EstimatorEntry)}
+    """Return the networks' names in alphabetical order; only those that ``all`` stands for if asked.
+
+    Networks of braindecode are left out: it need not be installed.
+    """
+    left_out = (EstimatorEntry, BraindecodeEntry)
+    networks = {name: model for name, model in _table().items() if not isinstance(model, left_out)}
     return sorted(name for name, model in networks.items() if model.in_all or not all_only)
+
+
+def braindecode_names() -> list[str]:
+    """Return the names of braindecode's networks in alphabetical order, whether it is installed or not."""
+    return sorted(name for name, model in _table().items() if isinstance(model, BraindecodeEntry))
 
 
 def estimator_names() -> list[str]:
@@ -172,10 +208,12 @@ def entry(name: str) -> ModelEntry:
 def revision(name: str) -> int | str:
     """Return a model's revision, part of every cell's key, read without importing the model.
 
-    It is the REVISION of the package's own, name and version of an installed package whose class a user has named, and
-    for everything else the hash of its source.
+    It is the REVISION of the package's own, name and version of an installed package whose class a user has named
+    (of braindecode with the adapter's REVISION), and for everything else the hash of its source.
     """
     known = entry(name)
+    if isinstance(known, BraindecodeEntry):
+        return described.revision()
     provider = known.provider if isinstance(known, EstimatorEntry) else ""
     return provider or source.revision(known)
 
@@ -186,6 +224,8 @@ def hyperparameters(name: str) -> dict[str, Any]:
     Those of a user's own estimator are known once `bench.estimators.registry.tell` has built it.
     """
     known = entry(name)
+    if isinstance(known, BraindecodeEntry):
+        return described.hyperparameters(known.class_name)
     if not isinstance(known, EstimatorEntry):
         return source.hyperparameters(known)
     if known.parameters is not None:
@@ -197,6 +237,15 @@ def hyperparameters(name: str) -> dict[str, Any]:
 def module_of(model: ModelEntry) -> ModuleType:
     """Import and return the module of a model, a user's own from its file."""
     return importlib.import_module(model.module) if model.path is None else plugins.load(model.path)
+
+
+def maker_of(model: ModelEntry) -> "Callable[..., nn.Module]":
+    """Import and return what builds a network: its class, or the adapter of a class of braindecode."""
+    if isinstance(model, BraindecodeEntry):
+        from bench.models.braindecode.adapter import Adapted
+
+        return partial(Adapted, model.class_name)
+    return getattr(module_of(model), model.class_name)
 
 
 def build(name: str, n_channels: int, n_times: int, n_classes: int, **overrides: Any) -> "nn.Module":
@@ -214,7 +263,9 @@ def build(name: str, n_channels: int, n_times: int, n_classes: int, **overrides:
     Raises
     ------
     UsageError
-        The name or a hyperparameter is unknown, or the name is an estimator's.
+        The name or a hyperparameter is unknown, the name is an estimator's, or braindecode is not installed.
+    ModelError
+        A network of braindecode does not fit the shape.
     """
     if is_estimator(name):
         raise UsageError(f"{name} is an estimator: it is fitted and keeps no weights; name a network")
@@ -223,9 +274,7 @@ def build(name: str, n_channels: int, n_times: int, n_classes: int, **overrides:
         if key not in known:
             raise unknown_name(f"hyperparameter of {name}", key, known)
     settings = {**found.overrides, **overrides}
-    return getattr(module_of(found), found.class_name)(
-        n_channels=n_channels, n_times=n_times, n_classes=n_classes, **settings
-    )
+    return maker_of(found)(n_channels=n_channels, n_times=n_times, n_classes=n_classes, **settings)
 
 
 def load_reference_weights(model: "nn.Module", state_dict: "Mapping[str, torch.Tensor]") -> None:

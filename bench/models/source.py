@@ -65,7 +65,7 @@ def revision(entry: ModelEntry) -> int | str:
         return plugins.source_hash(path)
     if entry.is_own:
         return _package_hash(path, entry.module)
-    for node in _syntax_tree(path).body:
+    for node in syntax_tree(path).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "REVISION":
             return int(ast.literal_eval(node.value))
     raise ModelError(f"{path}: no line 'REVISION = <integer>'; add one, it is part of every cell's key")
@@ -113,7 +113,7 @@ def _package_hash(path: Path, module: str) -> str:
 
 def has_network(path: Path, class_name: str) -> bool:
     """Tell whether a file has a class whose constructor takes the shape of the windows, as networks' do."""
-    for node in _syntax_tree(path).body:
+    for node in syntax_tree(path).body:
         if isinstance(node, ast.ClassDef) and node.name == class_name:
             makers = [
                 item for item in node.body if isinstance(item, ast.FunctionDef) and item.name == "__init__"
@@ -123,7 +123,14 @@ def has_network(path: Path, class_name: str) -> bool:
 
 
 @cache
-def _syntax_tree(path: Path) -> ast.Module:
+def syntax_tree(path: Path) -> ast.Module:
+    """Return the syntax tree of a file.
+
+    Raises
+    ------
+    ModelError
+        The file is no Python.
+    """
     try:
         return ast.parse(path.read_text(encoding="utf-8"))
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -131,7 +138,7 @@ def _syntax_tree(path: Path) -> ast.Module:
 
 
 def _constructor_arguments(path: Path, class_name: str) -> list[tuple[str, ast.expr | None]]:
-    for node in _syntax_tree(path).body:
+    for node in syntax_tree(path).body:
         if isinstance(node, ast.ClassDef) and node.name == class_name:
             for item in node.body:
                 if isinstance(item, ast.FunctionDef) and item.name == "__init__":

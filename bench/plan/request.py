@@ -54,8 +54,8 @@ def chosen_models(text: str, standard: Sequence[str] | None = None) -> list[str]
     Parameters
     ----------
     text
-        Names, groups (``paper``, ``variants``, ``beyond``, ``classical``, ``everything``), patterns such as
-        ``medmamba*``, files and classes of installed packages.
+        Names, groups (``paper``, ``variants``, ``beyond``, ``classical``, ``braindecode``, ``everything``), patterns
+        such as ``medmamba*``, files and classes of installed packages.
     standard
         The names that ``all`` stands for, by default the paper's.
 
@@ -87,7 +87,7 @@ def _models_of(part: str) -> list[str]:
 
 
 def _known_models() -> list[str]:
-    return [*models.GROUPS, *models.names(), *models.estimator_names()]
+    return [*models.GROUPS, *models.names(), *models.estimator_names(), *models.braindecode_names()]
 
 
 def chosen_networks(text: str, standard: Sequence[str] | None = None) -> list[str]:

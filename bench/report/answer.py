@@ -10,6 +10,7 @@ from bench.report.tables.standing import Standing, standing
 from bench.results.record import Record
 from bench.stats.draws import LEVEL
 from bench.studies.caption import plural
+from bench.studies.model_blocks import together
 from bench.studies.predicted import Predicted
 from bench.studies.suite import Suite
 
@@ -39,7 +40,9 @@ def _on_one_dataset(found: Standing) -> str:
     best = found.order[0]
     models = plural(len(found.order), "model")
     leads = f"{where} the best of {models} is {best} with {100 * found.f1[best]:.1f} % macro F1"
-    return f"{leads}; {_lead(found)}. How sure: {found.certainty}."
+    return (
+        f"{leads}; {_lead(found)}. How sure: {found.certainty}. {together(found.order, 'Compared')}".rstrip()
+    )
 
 
 def _lead(found: Standing) -> str:
@@ -72,7 +75,9 @@ def _on_several(standings: Sequence[Standing]) -> str:
     counts = Counter(found.certainty for found in known)
     sure = ", ".join(f"{certainty} on {number}" for certainty, number in counts.items())
     is_run = any(OURS in found.f1 for found in known)
-    return f"{ours if is_run else ''}Best in percent: {highest}. {_leads(known)}How sure: {sure}."
+    everyone = dict.fromkeys(model for found in known for model in found.order)
+    compared = together(everyone, "Compared")
+    return f"{ours if is_run else ''}Best in percent: {highest}. {compared}{_leads(known)}How sure: {sure}."
 
 
 def _leads(known: Sequence[Standing]) -> str:

@@ -7,7 +7,7 @@ from filelock import Timeout
 
 from bench.errors import BenchError, RecordError
 from bench.measure.environment import describe
-from bench.models.catalogue import EstimatorEntry, ModelEntry
+from bench.models.catalogue import BraindecodeEntry, EstimatorEntry, ModelEntry
 from bench.results.record import SCHEMA, Environment, Failure, Outcome, Record, Timing
 from bench.results.store import CellFolder, write_record
 from bench.run.cell_lock import locked, sweep
@@ -22,7 +22,7 @@ TAIL_BYTES = 16384
 def identity_of(job: Job) -> dict[str, Any]:
     """Return the fields of a record that follow from its cell alone."""
     return {
-        **_of_estimator(job.model),
+        **_of_kind(job.model),
         "schema": SCHEMA,
         "key": job.cell.key,
         "cell": job.name,
@@ -32,8 +32,10 @@ def identity_of(job: Job) -> dict[str, Any]:
     }
 
 
-def _of_estimator(model: ModelEntry) -> dict[str, Any]:
-    """Return the fields of a record that are an estimator's alone; none of a network."""
+def _of_kind(model: ModelEntry) -> dict[str, Any]:
+    """Return the fields of a record that an estimator or a class of an installed package has, and no other model."""
+    if isinstance(model, BraindecodeEntry):
+        return {"model_spec": f"braindecode:{model.class_name}"}
     if not isinstance(model, EstimatorEntry):
         return {}
     spec = f"{model.module}:{model.class_name}" if model.provider else None

@@ -10,9 +10,12 @@ from typing import Any, Literal
 
 from pydantic import ValidationError
 
+from bench import datasets
 from bench.attention import CHOICE as ATTENTION
 from bench.errors import UsageError, unknown_name
 from bench.models import registry as models
+from bench.models.braindecode.described import RATE
+from bench.models.catalogue import BraindecodeEntry
 from bench.scan.dispatch import CHOICE as SCAN
 from bench.settings.candidates import Candidate, candidates
 from bench.settings.hyperparameters import USER, blamed, checked
@@ -261,6 +264,8 @@ def _model_layers(model: str, dataset: str, defaults: Mapping[str, Any]) -> tupl
     for name, value in defaults.items():
         (execution if name in EXECUTION else hyper).update({name: value}, "the model's default")
     entry = models.entry(model)
+    if isinstance(entry, BraindecodeEntry):
+        hyper.change({RATE: datasets.facts(dataset).sampling_rate_hz}, "the dataset's sampling rate")
     table = hyperparameter_table(entry.settings)
     if table is not None:
         hyper.update(table.default, table.source)

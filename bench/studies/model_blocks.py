@@ -1,6 +1,7 @@
-"""The blocks that models stand in: the paper's, their variants, networks beyond the paper, classical, users' own.
+"""The blocks that models stand in: the paper's, their variants, networks beyond the paper, classical, others' own.
 
-Marks and ranks are those of one block, so that the paper's models are ranked as in the paper, whatever stands beside.
+Marks and ranks of a table of scores are those of one block, so that the paper's models are ranked as in the paper,
+whatever stands beside. What compares models of several blocks says so by `together`.
 """
 
 from collections.abc import Iterable
@@ -12,6 +13,7 @@ _HEADINGS: dict[Group, str] = {
     "variant": "variants of these",
     "beyond": "networks beyond the paper",
     "classical": "classical estimators",
+    "braindecode": "networks of braindecode",
     "own": "models of a user",
 }
 _GROUPS: dict[str, Group] = {entry.name: entry.group for entry in (*ENTRIES, *ESTIMATORS)}
@@ -30,5 +32,15 @@ def blocks_of(models: Iterable[str]) -> dict[str, tuple[str, ...]]:
     return {heading: members for heading, members in blocks.items() if members}
 
 
+def together(models: Iterable[str], verb: str) -> str:
+    """Return a sentence on the blocks of models that are compared with each other; empty where it is one block.
+
+    ``verb`` says what is done with them, such as ``Ranked``; a blank follows the sentence.
+    """
+    headings = list(blocks_of(models))
+    return f"{verb} together: {', '.join(headings)}. " if len(headings) > 1 else ""
+
+
 def _group(model: str) -> Group:
-    return _GROUPS.get(model.partition(" (")[0], "own")
+    name = model.partition(" (")[0]
+    return _GROUPS.get(name, "braindecode" if name.startswith("braindecode.") else "own")

@@ -18,6 +18,7 @@ from bench.report.tables.significance import ALPHA, METRIC_TITLES
 from bench.stats.statistics import average_ranks, indistinct_groups, nemenyi_critical_difference
 from bench.studies import kinds
 from bench.studies.caption import suite_setting
+from bench.studies.model_blocks import together
 from bench.studies.ranks import Scores, complete_scores
 from bench.studies.suite import Suite
 
@@ -74,7 +75,7 @@ def critical_difference_figure(suite: Suite, metric: str, name: str) -> Figure |
             f"Average ranks over N = {data.n_datasets} datasets, 1 is best; models under one bar are within the "
             f"critical difference CD = {data.critical_difference:.2f} of Nemenyi's test at alpha = {ALPHA:g}. "
             f"{verdict} With so few datasets only very large differences could show. "
-            f"{without}{suite_setting(suite, scores.studies)}"
+            f"{together(data.models, 'Ranked')}{without}{suite_setting(suite, scores.studies)}"
         ),
         alt=(
             f"Critical-difference diagram of {len(data.models)} models over {data.n_datasets} datasets, critical "

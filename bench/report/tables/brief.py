@@ -9,7 +9,7 @@ from bench.report.tables.standing import standing
 from bench.results.metrics import METRICS
 from bench.stats.draws import LEVEL
 from bench.studies.above_chance import points_above_chance
-from bench.studies.model_blocks import blocks_of
+from bench.studies.model_blocks import blocks_of, together
 from bench.studies.predicted import Predicted
 from bench.studies.suite import Study, Suite
 
@@ -64,6 +64,8 @@ def _meaning(suite: Suite, is_simulated: bool) -> str:
     sentences = [f"Above it: models whose {LEVEL:.0%} interval lies above chance."]
     if not suite.has_one_protocol:
         sentences.append("Models of different protocols are not ranked.")
+    elif compared := together(suite.models, "Compared"):
+        sentences.append(compared.strip())
     if is_simulated:
         sentences.append(
             "Simulated, not interpretable; attainable: what an ideal classifier is expected to reach."

@@ -16,9 +16,12 @@ def f1_matrix(suite: Suite, name: str) -> Table | None:
     if not suite.models:
         return None
     notes = Footnotes()
+    of_blocks = blocks_of(suite.models)
+    is_marked = len(of_blocks) > 1 and any(study.may_rank for study in suite.studies)
+    apart = ", marked apart" if is_marked else ""
     blocks = [
-        Block(f"measured: {heading}", _measured(suite, members, notes))
-        for heading, members in blocks_of(suite.models).items()
+        Block(f"measured: {heading}{apart}", _measured(suite, members, notes))
+        for heading, members in of_blocks.items()
     ]
     quoted = tuple(model for model in suite.models if model in published.models())
     return Table(

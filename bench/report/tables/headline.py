@@ -9,6 +9,7 @@ from bench.report.tables.main_results import score_cell
 from bench.report.tables.standing import Standing, standing
 from bench.stats.draws import LEVEL
 from bench.studies.caption import data_remarks, suite_caption
+from bench.studies.model_blocks import together
 from bench.studies.predicted import Predicted
 from bench.studies.suite import Study, Suite
 
@@ -62,8 +63,10 @@ def headline(
 
 
 def _pointer(suite: Suite, ranking_recipes: Sequence[str]) -> str:
-    """Return where models are ranked that are not ranked here."""
-    if suite.has_one_protocol or not ranking_recipes:
+    """Return which blocks of models are ranked together, or where models are ranked that are not ranked here."""
+    if suite.has_one_protocol:
+        return together(suite.models, "Compared")
+    if not ranking_recipes:
         return ""
     return f"Ranked by one protocol for all models: see the table of recipe {', '.join(ranking_recipes)}. "
 

@@ -20,6 +20,7 @@ from bench.stats.estimate import POSSIBLE_POINTS
 from bench.stats.rank_distance import rank_distance
 from bench.stats.unknowable import NoIntervalError
 from bench.studies.caption import small_test, suite_setting
+from bench.studies.model_blocks import together
 from bench.studies.predicted import Predicted
 from bench.studies.ranks import Scores, complete_scores
 from bench.studies.suite import Study, Suite
@@ -49,9 +50,9 @@ def paired_table(suite: Suite, tested: Sequence[Predicted], metric: str, name: s
         columns=tuple(short_name(study.dataset) for study in studies),
         blocks=(Block("MedMamba minus rival, percentage points [interval]", rows),),
         caption=(
-            f"{suite_setting(suite, studies)} {LEVEL:.0%} intervals for other seeds and other test subjects "
-            "(docs/statistics.md). Bold: the interval excludes zero; "
-            f"{len(rivals) * len(studies)} intervals, not corrected for their number."
+            f"{suite_setting(suite, studies)} {together((OURS, *rivals), 'Compared')}"
+            f"{LEVEL:.0%} intervals for other seeds and other test subjects (docs/statistics.md). Bold: the interval "
+            f"excludes zero; {len(rivals) * len(studies)} intervals, not corrected for their number."
         ),
         footnotes=(*notes.texts,),
         corner="Rival",
@@ -99,7 +100,9 @@ def rank_table(suite: Suite, metric: str, name: str) -> Table | None:
         title=f"Ranks by {METRIC_TITLES[metric]}",
         columns=(*(short_name(dataset) for dataset, _ in scores.rows), "average"),
         blocks=(Block("rank, 1 is best; ties share the mean of their ranks", rows),),
-        caption=f"{suite_setting(suite, scores.studies)} {_rank_sentences(scores)}",
+        caption=(
+            f"{suite_setting(suite, scores.studies)} {together(scores.models, 'Ranked')}{_rank_sentences(scores)}"
+        ),
         footnotes=(f"ranked without {scores.left_out}",) if scores.left_out else (),
         unit="rank",
     )
@@ -155,7 +158,8 @@ def wins_table(suite: Suite, metric: str, name: str) -> Table | None:
         columns=("interquartile mean", "wins", "ties", "losses", "P(MedMamba better)"),
         blocks=(Block("", tuple(rows)),),
         caption=(
-            f"{suite_setting(suite, scores.studies)} Interquartile mean over all runs, in percent, and P, each with a "
+            f"{suite_setting(suite, scores.studies)} {together(scores.models, 'Compared')}"
+            "Interquartile mean over all runs, in percent, and P, each with a "
             f"{LEVEL:.0%} interval from {N_RESAMPLES} draws of seeds within datasets ({n_seeds} seeds: "
             f"{distinct_draws(n_seeds)} different draws each). Wins, ties (less than {100 * TIE:g} points apart) and "
             "losses of MedMamba by mean over seeds. P: probability that a run of MedMamba scores above a run of the "

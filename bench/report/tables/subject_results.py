@@ -9,6 +9,7 @@ from bench.render.table import Block, Cell, Footnotes, Row, Table, mark_cells
 from bench.stats.summary import DDOF
 from bench.studies.aggregate import Group
 from bench.studies.caption import data_remarks, study_caption
+from bench.studies.model_blocks import together
 from bench.studies.predicted import Predicted, PredictedCell
 from bench.studies.subject_scores import N_BINS, confusion, confusion_score
 from bench.studies.suite import Study
@@ -58,9 +59,10 @@ def subject_results(tested: Predicted, name: str) -> Table | None:
         ),
         blocks=(Block("measured", _marked(rows, n_better_high=6)),),
         caption=(
-            f"{study_caption(study)} Balanced accuracy is the mean recall of the classes present, which is what macro "
-            f"recall is. A vote gives each subject one class. Calibration error: expected, {N_BINS} equal bins of "
-            "confidence, lower is better. Lowest subject: the accuracy on the windows of the subject with the lowest."
+            f"{study_caption(study)} {together(study.groups, 'Marked')}Balanced accuracy is the mean recall of the "
+            f"classes present, which is what macro recall is. A vote gives each subject one class. Calibration error: "
+            f"expected, {N_BINS} equal bins of confidence, lower is better. Lowest subject: the accuracy on the "
+            "windows of the subject with the lowest."
         ),
         footnotes=(*notes.texts, *remark, *data_remarks(study)),
     )
@@ -124,7 +126,7 @@ def class_results(study: Study, name: str) -> Table:
         title=f"{short_name(study.dataset)}: scores of each class",
         columns=tuple(_CLASS_SCORES),
         blocks=tuple(blocks),
-        caption=f"{study_caption(study)} Each class against the rest.",
+        caption=f"{study_caption(study)} {together(study.groups, 'Marked')}Each class against the rest.",
         footnotes=(*notes.texts, *data_remarks(study)),
     )
 

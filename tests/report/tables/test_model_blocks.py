@@ -2,11 +2,18 @@
 
 import pytest
 
+from bench.report.answer import who_wins
+from bench.report.figures.critical_difference import critical_difference_figure
+from bench.report.tables.brief import brief_headline
+from bench.report.tables.f1_matrix import f1_matrix
+from bench.report.tables.headline import headline
 from bench.report.tables.main_results import main_results
 from bench.report.tables.paper_tables import ecg_table, eeg_table
+from bench.report.tables.significance import rank_table, wins_table
+from bench.report.tables.subject_results import class_results
 from bench.results.store import read_all
 from bench.studies.aggregate import compare
-from bench.studies.model_blocks import blocks_of
+from bench.studies.model_blocks import blocks_of, together
 from bench.studies.suite import Suite, make_suites
 from tests.report.grids import Grid, write_grid
 
@@ -55,9 +62,32 @@ def test_columns_of_models_are_headed_by_their_blocks(mixed: Suite) -> None:
     assert sum(width for _, width in table.groups) == len(table.columns)
 
 
+def test_what_compares_blocks_with_each_other_names_them(mixed: Suite) -> None:
+    """Ranks, wins, differences and the headline are over all models; one block alone needs no sentence."""
+    three = "together: models of the paper, networks beyond the paper, models of a user."
+    ranks = rank_table(mixed, "f1", "r")
+    wins = wins_table(mixed, "f1", "w")
+    figure = critical_difference_figure(mixed, "f1", "c")
+    assert ranks is not None
+    assert wins is not None
+    assert figure is not None
+    for caption in (ranks.caption, figure.caption):
+        assert f"Ranked {three}" in caption
+    for text in (wins.caption, headline(mixed, {}, "h").caption, brief_headline(mixed, {}, "b").caption):
+        assert f"Compared {three}" in text
+    assert f"Compared {three}" in who_wins(mixed, {})
+    for study in mixed.studies:
+        assert f"Marked {three}" in class_results(study, "c").caption
+    matrix = f1_matrix(mixed, "m")
+    assert matrix is not None
+    assert matrix.blocks[1].heading == "measured: networks beyond the paper, marked apart"
+    assert together(["medmamba", "transformer"], "Ranked") == ""
+
+
 def test_a_changed_model_stands_with_its_own() -> None:
-    assert blocks_of(["dummy", "medmamba (dropout=0.3)", "x.Y"]) == {
+    assert blocks_of(["dummy", "medmamba (dropout=0.3)", "x.Y", "braindecode.Any"]) == {
         "models of the paper": ("medmamba (dropout=0.3)",),
         "classical estimators": ("dummy",),
+        "networks of braindecode": ("braindecode.Any",),
         "models of a user": ("x.Y",),
     }
