@@ -3,6 +3,7 @@
 import importlib
 import sys
 from collections.abc import Mapping
+from contextlib import redirect_stdout
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -30,6 +31,8 @@ FIXED: dict[str, Any] = {
     "is_training": 1,
     "label_len": 48,
     "pred_len": 0,
+    "dec_in": 7,
+    "c_out": 7,
     "embed": "timeF",
     "freq": "h",
     "activation": "gelu",
@@ -71,8 +74,10 @@ def published_model(
     package = ModuleType("models")
     package.__path__ = [str(folder / "models")]
     sys.modules["models"] = package
-    module = importlib.import_module(f"models.{MODULES[name]}")
-    return _Logits(module.Model(SimpleNamespace(**_arguments(settings, shape))))
+    # FEDformer prints which frequencies it drew; the table has stdout to itself.
+    with redirect_stdout(sys.stderr):
+        module = importlib.import_module(f"models.{MODULES[name]}")
+        return _Logits(module.Model(SimpleNamespace(**_arguments(settings, shape))))
 
 
 def _arguments(settings: Mapping[str, Any], shape: Mapping[str, int]) -> dict[str, Any]:
@@ -82,8 +87,6 @@ def _arguments(settings: Mapping[str, Any], shape: Mapping[str, int]) -> dict[st
         **FIXED,
         "seq_len": shape["n_times"],
         "enc_in": shape["n_channels"],
-        "dec_in": shape["n_channels"],
-        "c_out": shape["n_channels"],
         "num_class": shape["n_classes"],
         "e_layers": settings.get("n_layers", 6),
         "patch_len_list": lengths,
