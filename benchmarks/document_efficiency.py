@@ -95,7 +95,7 @@ def ratio_table(first: Panel, second: Panel) -> str:
         if in_first is not None and in_second is not None:
             apart = f"{100 * abs(in_second.median / in_first.median - 1):.0f} %"
             rows.append([name, ratio_text(in_first), ratio_text(in_second), apart])
-    title = "How many times as fast as each model MedMamba is in inference at 256, in two runs of the same command:"
+    title = "MedMamba's speed-up over each model in inference at 256, in two runs of the same command:"
     return f"{title}\n\n{table(['model', 'first run', 'second run', 'apart'], rows)}"
 
 

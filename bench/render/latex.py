@@ -90,7 +90,7 @@ def _has_glyph(char: str) -> bool:
 
 def to_latex(table: Table) -> str:
     r"""Return a ``table`` environment, or ``table*`` where the table is too wide for a column."""
-    environment, size, separation = _fit(table)
+    environment, size, points, separation = _fit(table)
     caption, notes = _caption(table, COLUMN_PT if environment == "table" else PAGE_PT)
     below = rf"\par\vspace{{3pt}}\parbox{{\linewidth}}{{\scriptsize\raggedright {latex_escape(notes)}}}"
     lines = [
@@ -100,7 +100,7 @@ def to_latex(table: Table) -> str:
         rf"\label{{tab:{table.name}}}",
         size,
         rf"\setlength{{\tabcolsep}}{{{separation:g}pt}}\renewcommand{{\arraystretch}}{{{STRETCH:g}}}",
-        *_tabular(table),
+        *_tabular(table, _width(table, points, separation) - 2 * separation),
         *([below] if notes else []),
         rf"\end{{{environment}}}",
     ]
@@ -138,7 +138,7 @@ def document(tables: Sequence[Table]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _tabular(table: Table) -> list[str]:
+def _tabular(table: Table, width: float) -> list[str]:
     columns = "l" + "c" * len(table.columns)
     if table.widths:
         columns = "".join(rf"p{{{share:g}\textwidth}}" for share in table.widths)
@@ -148,7 +148,7 @@ def _tabular(table: Table) -> list[str]:
         *_group_headings(table),
         _line([table.corner, *table.columns]),
         r"\midrule",
-        *_body(table),
+        *_body(table, width),
         r"\bottomrule",
         r"\end{tabular}",
     ]
@@ -165,14 +165,17 @@ def _group_headings(table: Table) -> list[str]:
     return [_row_of(cells), " ".join(rules)] if rules else []
 
 
-def _body(table: Table) -> list[str]:
+def _body(table: Table, width: float) -> list[str]:
+    """Return the rows; a heading that is longer than the table is wide, in points, is broken."""
     lines: list[str] = []
     for block in table.blocks:
         if lines:
             lines.append(r"\midrule")
         if block.heading:
-            span = len(table.columns) + 1
-            lines.append(rf"\multicolumn{{{span}}}{{l}}{{\emph{{{latex_escape(block.heading)}}}}} \\")
+            span, heading = len(table.columns) + 1, rf"\emph{{{latex_escape(block.heading)}}}"
+            broken = _heading_lines(table, block.heading) > 1
+            column, start = (f"p{{{width:.0f}pt}}", r"\raggedright") if broken else ("l", "")
+            lines.append(rf"\multicolumn{{{span}}}{{{column}}}{{{start}{heading}}} \\")
         lines.extend(_row(row, table.digits) for row in block.rows)
     return lines
 
@@ -198,20 +201,25 @@ def _cell(cell: Cell, digits: int) -> str:
     return text if cell.note is None else rf"{text}$^{{{cell.note}}}$"
 
 
-def _fit(table: Table) -> tuple[str, str, float]:
-    """Return environment, type size and column separation with which a table fits."""
+def _fit(table: Table) -> tuple[str, str, float, float]:
+    """Return environment, type size, the same in points, and column separation with which a table fits."""
     if table.widths:
-        return "table*", r"\scriptsize", 2.0
+        return "table*", r"\scriptsize", 7.0, 2.0
     for environment, room in (("table", COLUMN_PT), ("table*", PAGE_PT)):
         sizes = _SIZES[:3] if environment == "table" else _SIZES
         for size, points, line, separation in sizes:
             if _width(table, points, separation) <= room and _height(table, line, room) <= HEIGHT_PT:
-                return environment, size, separation
-    return "table*", _SIZES[-1][0], _SIZES[-1][3]
+                return environment, size, points, separation
+    return "table*", _SIZES[-1][0], _SIZES[-1][1], _SIZES[-1][3]
 
 
 def _width(table: Table, points: float, separation: float) -> float:
     """Estimate the width of a table in points."""
+    return points * _ems(table) + 2 * separation * (len(table.columns) + 1)
+
+
+def _ems(table: Table) -> float:
+    """Estimate the width of a table's texts in em."""
     label = max(_em(text) for text in (table.corner, *(row.label for row in table.rows)))
     widest = [_em(heading) for heading in table.columns]
     for row in table.rows:
@@ -219,7 +227,12 @@ def _width(table: Table, points: float, separation: float) -> float:
             note = 0.0 if cell.note is None else 0.4 * len(str(cell.note))
             bold = 1.08 if cell.mark == "best" else 1.0
             widest[column] = max(widest[column], bold * _em(number(cell, table.digits)) + note)
-    return points * (label + sum(widest)) + 2 * separation * (len(widest) + 1)
+    return label + sum(widest)
+
+
+def _heading_lines(table: Table, heading: str) -> int:
+    """Estimate the lines that the heading of a block takes; wrapped texts are wider than any."""
+    return 1 if table.widths else max(1, ceil(_em(heading) / _ems(table)))
 
 
 @lru_cache(maxsize=10_000)  # most texts repeat, and each is measured at several sizes
@@ -230,7 +243,7 @@ def _em(text: str) -> float:
 def _height(table: Table, line: float, width: float) -> float:
     """Estimate the height of a table in points, with its caption at 8 points and its notes at 7."""
     caption, notes = _caption(table, width)
-    n_lines = len(table.rows) + len(table.blocks) + 3
+    n_lines = len(table.rows) + sum(_heading_lines(table, block.heading) for block in table.blocks) + 3
     above = 9.5 * (_CAPTION_CHARACTER_PT * len(caption) / width + 2)
     below = 8.0 * (_NOTE_CHARACTER_PT * len(notes) / width + 1) if notes else 0.0
     return above + below + STRETCH * line * n_lines + 6 * len(table.blocks) + 20
@@ -262,11 +275,11 @@ def _split_rows(table: Table, line: float, room: float) -> list[tuple[Block, ...
     room
         Height for the rows of a page, in points.
     """
-    heading = STRETCH * line + 6
     found: list[list[Block]] = [[]]
     used = 0.0
     for block in table.blocks:
         starts = True
+        heading = STRETCH * line * _heading_lines(table, block.heading) + 6
         for row in block.rows:
             height = STRETCH * line * _n_lines(row, table.widths)
             if found[-1] and used + height + (heading if starts else 0) > room:

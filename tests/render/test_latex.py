@@ -21,6 +21,12 @@ def wide(n_columns: int, n_rows: int = 2) -> Table:
     return Table("wide", "Wide", columns, (Block("measured", (row,) * n_rows),), "Percent.")
 
 
+def long_headed() -> Table:
+    table = wide(4, n_rows=1)
+    blocks = tuple(replace(block, heading=f"recipe, changed: {'a_b=1, ' * 40}") for block in table.blocks * 2)
+    return replace(table, name="long-headed", blocks=blocks)
+
+
 def test_every_special_character_is_escaped() -> None:
     assert latex_escape(r"a_b{c}&%$#^~\<|") == (
         r"a\_b\{c\}\&\%\$\#\textasciicircum{}\textasciitilde{}\textbackslash{}\textless{}\textbar{}"
@@ -138,6 +144,12 @@ def test_short_blocks_of_texts_share_a_page() -> None:
     assert pages(table) == [table]
 
 
+def test_a_heading_that_is_longer_than_its_table_is_broken() -> None:
+    table = long_headed()
+    assert to_latex(table).count(r"}{\raggedright\emph{recipe, changed: a\_b=1") == 2
+    assert len(pages(replace(table, blocks=table.blocks * 30))) > len(pages(wide(4, n_rows=60)))
+
+
 def test_sentences_that_no_caption_holds_stand_below_the_table() -> None:
     table = replace(
         wide(3), caption="First sentence. " + "Word " * 80 + "end. Last sentence.", footnotes=("n",)
@@ -152,6 +164,7 @@ def test_sentences_that_no_caption_holds_stand_below_the_table() -> None:
 def test_all_tables_of_a_whole_report_compile_and_fit(tmp_path: Path) -> None:
     write_everything(tmp_path)
     tables = [table for section in read_contents(tmp_path).sections for table in section.tables]
+    tables.append(long_headed())
     for part in (
         "efficiency-cost",
         "centralization",
