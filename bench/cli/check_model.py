@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from bench.models.battery import Outcome
+    from bench.models.promises import Outcome
 
 
 @click.command("check-model")
@@ -53,6 +53,7 @@ def command(spec: str) -> None:
 
 def _outcomes(name: str) -> "Iterator[Outcome]":
     from bench.models import registry
+    from bench.models.promises import exceptions_of
 
     entry = registry.entry(name)
     if registry.is_estimator(name):
@@ -60,8 +61,8 @@ def _outcomes(name: str) -> "Iterator[Outcome]":
         from bench.estimators.registry import factory
 
         make = factory(name)
-        return estimators.run_battery(make, estimators.exceptions_of(make))
+        return estimators.run_battery(make, exceptions_of(make))
     from bench.models import battery
 
     model = registry.maker_of(entry)
-    return battery.run_battery(model, battery.exceptions_of(model))
+    return battery.run_battery(model, exceptions_of(model))

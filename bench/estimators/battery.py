@@ -7,8 +7,6 @@ package, instead of breaking it.
 """
 # ruff: noqa: D401 - a check states its promise
 
-import random
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -17,12 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from bench.errors import BenchError, ModelError
 from bench.estimators import contract
 from bench.estimators.contract import Fitted, Labels, Windows
 from bench.estimators.fit_estimator import seeded
 from bench.estimators.identity import identify
-from bench.models.battery import DATASET_SHAPES, SMALL, BrokenPromise, Outcome, Shape
+from bench.models.promises import DATASET_SHAPES, SMALL, Outcome, Shape, global_states, require, run_checks
 
 Factory = Callable[[], Any]
 """Makes a fresh, unfitted estimator."""
@@ -31,51 +28,8 @@ _PER_CLASS = 10
 
 
 def run_battery(make: Factory, exceptions: Mapping[str, str]) -> Iterator[Outcome]:
-    """Run all checks, one outcome each, whatever the estimator raises.
-
-    Raises
-    ------
-    ModelError
-        ``exceptions`` names a check that does not exist.
-    """
-    unknown = sorted(set(exceptions) - {check.__name__ for check in CHECKS})
-    if unknown:
-        raise ModelError(f"BATTERY_EXCEPTIONS names '{unknown[0]}', which is no check of the battery")
-    for check in CHECKS:
-        try:
-            verify(check, make, exceptions)
-        except Exception as error:  # a user's estimator may raise anything; it is reported, not hidden
-            yield Outcome(check.__name__, f"{type(error).__name__}: {error}")
-        else:
-            yield Outcome(check.__name__, None)
-
-
-def verify(check: Callable[[Factory], None], make: Factory, exceptions: Mapping[str, str]) -> None:
-    """Run one check; an excepted estimator has to refuse with an error of this package.
-
-    Raises
-    ------
-    ModelError
-        The estimator breaks the promise, or keeps one that it is excepted from.
-    """
-    reason = exceptions.get(check.__name__)
-    try:
-        check(make)
-    except BrokenPromise:
-        raise
-    except BenchError:
-        if reason is None:
-            raise
-        return
-    if reason is not None:
-        raise ModelError(
-            f"{check.__name__} passes; take it out of BATTERY_EXCEPTIONS, where it says: {reason}"
-        )
-
-
-def exceptions_of(make: Factory) -> Mapping[str, str]:
-    """Return the ``BATTERY_EXCEPTIONS`` of a class's or function's module, empty if it has none."""
-    return getattr(sys.modules[make.__module__], "BATTERY_EXCEPTIONS", {})
+    """Run all checks of an estimator; see `run_checks`."""
+    return run_checks(CHECKS, make, exceptions)
 
 
 def check_methods(make: Factory) -> None:
@@ -132,7 +86,7 @@ def check_missing_class(make: Factory) -> None:
     seen = labels != 1
     logits = _fitted(make, windows[seen], labels[seen]).logits(windows)
     _require_logits(logits, len(windows), SMALL)
-    _require(
+    require(
         bool((logits[:, 1] <= logits.min(axis=1)).all()),
         "a class that was never seen is not the least likely",
     )
@@ -170,10 +124,10 @@ def check_repeatable_logits(make: Factory) -> None:
 def check_global_randomness_is_left_alone(make: Factory) -> None:
     """Neither fitting nor classifying draws from a global generator: NumPy's, Python's or torch's."""
     windows, labels = _task(SMALL)
-    before = _global_states()
+    before = global_states()
     _fitted(make, windows, labels).logits(windows)
-    for name, state in _global_states().items():
-        _require(
+    for name, state in global_states().items():
+        require(
             state == before.get(name, state),
             f"it draws from the global generator of {name}; take random_state",
         )
@@ -195,8 +149,8 @@ def check_input_is_kept(make: Factory) -> None:
     windows, labels = _task(SMALL)
     kept_windows, kept_labels = windows.copy(), labels.copy()
     _fitted(make, windows, labels).logits(windows)
-    _require(np.array_equal(windows, kept_windows), "windows are changed in place")
-    _require(np.array_equal(labels, kept_labels), "labels are changed in place")
+    require(np.array_equal(windows, kept_windows), "windows are changed in place")
+    require(np.array_equal(labels, kept_labels), "labels are changed in place")
 
 
 def check_parameters_are_told(make: Factory) -> None:
@@ -205,7 +159,7 @@ def check_parameters_are_told(make: Factory) -> None:
     before = identify(estimator)
     windows, labels = _task(SMALL)
     contract.fit(estimator, windows, labels, SMALL.n_classes)
-    _require(identify(estimator) == before, "fit changes the constructor's parameters")
+    require(identify(estimator) == before, "fit changes the constructor's parameters")
 
 
 def check_clone(make: Factory) -> None:
@@ -262,27 +216,14 @@ def _fitted(make: Factory, windows: Windows, labels: Labels, shape: Shape = SMAL
     return contract.fit(seeded(estimator, 0), windows, labels, shape.n_classes)
 
 
-def _global_states() -> dict[str, Any]:
-    kind, keys, *rest = np.random.get_state(legacy=True)  # noqa: NPY002 - the global state is what is looked at
-    states = {"NumPy": (kind, np.asarray(keys).tolist(), rest), "Python": random.getstate()}
-    if torch := sys.modules.get("torch"):
-        states["torch"] = torch.get_rng_state().tolist()
-    return states
-
-
-def _require(condition: bool, problem: str) -> None:
-    if not condition:
-        raise BrokenPromise(problem)
-
-
 def _require_logits(logits: NDArray[np.float32], n_windows: int, shape: Shape) -> None:
     expected = (n_windows, shape.n_classes)
-    _require(logits.shape == expected, f"logits are {logits.shape}, expected {expected}")
-    _require(bool(np.isfinite(logits).all()), f"logits of {shape} are not finite")
+    require(logits.shape == expected, f"logits are {logits.shape}, expected {expected}")
+    require(bool(np.isfinite(logits).all()), f"logits of {shape} are not finite")
 
 
 def _require_close(
     actual: NDArray[np.float32], expected: NDArray[np.float32], tolerance: float, what: str
 ) -> None:
     difference = float(np.abs(actual - expected).max())
-    _require(difference <= tolerance, f"{what} differ by {difference:.2e}")
+    require(difference <= tolerance, f"{what} differ by {difference:.2e}")

@@ -7,21 +7,14 @@ this package, instead of breaking it.
 """
 
 import copy
-import random
-import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Protocol
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
-from bench.errors import BenchError, ModelError
-
-
-class BrokenPromise(ModelError):  # noqa: N818 - named for what happened
-    """A model computes something, and not what every model has to."""
+from bench.models.promises import DATASET_SHAPES, SMALL, Outcome, Shape, global_states, require, run_checks
 
 
 class Factory(Protocol):
@@ -32,81 +25,9 @@ class Factory(Protocol):
         ...
 
 
-@dataclass(frozen=True, kw_only=True)
-class Shape:
-    """Shape of a task."""
-
-    n_channels: int = 3
-    n_times: int = 64
-    n_classes: int = 3
-
-
-SMALL = Shape()
-
-DATASET_SHAPES = {
-    "adftd": Shape(n_channels=19, n_times=256, n_classes=3),
-    "apava": Shape(n_channels=16, n_times=256, n_classes=2),
-    "ptb": Shape(n_channels=15, n_times=300, n_classes=2),
-    "ptb-xl": Shape(n_channels=12, n_times=250, n_classes=5),
-    "uci-har": Shape(n_channels=9, n_times=128, n_classes=6),
-    "sleep-edf": Shape(n_channels=1, n_times=3000, n_classes=5),
-}
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What came of one check; ``problem`` is None when the model passed."""
-
-    check: str
-    problem: str | None
-
-
 def run_battery(make: Factory, exceptions: Mapping[str, str]) -> Iterator[Outcome]:
-    """Run all checks, one outcome each, whatever the model raises.
-
-    Raises
-    ------
-    ModelError
-        ``exceptions`` names a check that does not exist.
-    """
-    unknown = sorted(set(exceptions) - {check.__name__ for check in CHECKS})
-    if unknown:
-        raise ModelError(f"BATTERY_EXCEPTIONS names '{unknown[0]}', which is no check of the battery")
-    for check in CHECKS:
-        try:
-            verify(check, make, exceptions)
-        except Exception as error:  # a user's model may raise anything; it is reported, not hidden
-            yield Outcome(check.__name__, f"{type(error).__name__}: {error}")
-        else:
-            yield Outcome(check.__name__, None)
-
-
-def verify(check: Callable[[Factory], None], make: Factory, exceptions: Mapping[str, str]) -> None:
-    """Run one check; a model that is excepted has to refuse with an error of this package.
-
-    Raises
-    ------
-    ModelError
-        The model breaks the promise, or keeps one that it is excepted from.
-    """
-    reason = exceptions.get(check.__name__)
-    try:
-        check(make)
-    except BrokenPromise:
-        raise
-    except BenchError:
-        if reason is None:
-            raise
-        return
-    if reason is not None:
-        raise ModelError(
-            f"{check.__name__} passes; take it out of BATTERY_EXCEPTIONS, where it says: {reason}"
-        )
-
-
-def exceptions_of(make: Callable[..., nn.Module]) -> Mapping[str, str]:
-    """Return the ``BATTERY_EXCEPTIONS`` of the module of a class, empty where there are none."""
-    return getattr(sys.modules[make.__module__], "BATTERY_EXCEPTIONS", {})
+    """Run all checks of a network; see `run_checks`."""
+    return run_checks(CHECKS, make, exceptions)
 
 
 def check_logits(make: Factory) -> None:
@@ -143,15 +64,15 @@ def check_two_classes(make: Factory) -> None:
 def check_one_window(make: Factory) -> None:
     """A batch may hold a single window in evaluation."""
     logits = _evaluate(_build(make), _windows(SMALL, 1))
-    _require(logits.shape == (1, 3), f"one window gives logits {tuple(logits.shape)}, expected (1, 3)")
+    require(logits.shape == (1, 3), f"one window gives logits {tuple(logits.shape)}, expected (1, 3)")
 
 
 def check_features(make: Factory) -> None:
     """``features(x)`` is ``(batch, width)``, the very numbers that the last linear map reads."""
     model: Any = _build(make).eval()
-    _require(callable(getattr(model, "features", None)), "there is no method features(x)")
+    require(callable(getattr(model, "features", None)), "there is no method features(x)")
     linear = [module for module in model.modules() if isinstance(module, nn.Linear)]
-    _require(bool(linear), "there is no nn.Linear as classifier")
+    require(bool(linear), "there is no nn.Linear as classifier")
     read: list[Tensor] = []
     linear[-1].register_forward_pre_hook(lambda _, inputs: read.append(inputs[0]))
     _evaluate(model, _windows(SMALL))
@@ -159,9 +80,9 @@ def check_features(make: Factory) -> None:
     with torch.inference_mode():
         features = model.features(_windows(SMALL))
     shape, expected = tuple(features.shape), (2, linear[-1].in_features)
-    _require(shape == expected, f"features(x) has shape {shape}, expected {expected}")
+    require(shape == expected, f"features(x) has shape {shape}, expected {expected}")
     same = bool(read) and torch.equal(features, read[0])
-    _require(same, "features(x) is not what the last nn.Linear reads when the model classifies")
+    require(same, "features(x) is not what the last nn.Linear reads when the model classifies")
 
 
 def check_double_precision(make: Factory) -> None:
@@ -169,7 +90,7 @@ def check_double_precision(make: Factory) -> None:
     model = _build(make)
     single = _evaluate(model, _windows(SMALL))
     double = _evaluate(model.double(), _windows(SMALL).double())
-    _require(double.dtype == torch.float64, f"float64 windows give {double.dtype} logits")
+    require(double.dtype == torch.float64, f"float64 windows give {double.dtype} logits")
     _require_close(double, single.double(), 1e-3, "float64 and float32 logits")
 
 
@@ -179,9 +100,9 @@ def check_gradients(make: Factory) -> None:
     _forward(model, _windows(SMALL, 4)).square().sum().backward()
     for name, parameter in model.named_parameters():
         if parameter.requires_grad:
-            _require(parameter.grad is not None, f"no gradient reaches '{name}'; leave unused parameters out")
+            require(parameter.grad is not None, f"no gradient reaches '{name}'; leave unused parameters out")
             finite = bool(torch.isfinite(parameter.grad).all()) if parameter.grad is not None else False
-            _require(finite, f"the gradient of '{name}' is not finite")
+            require(finite, f"the gradient of '{name}' is not finite")
 
 
 def check_bfloat16_training(make: Factory) -> None:
@@ -190,11 +111,11 @@ def check_bfloat16_training(make: Factory) -> None:
     with torch.autocast("cpu", dtype=torch.bfloat16):
         logits = _forward(model, _windows(SMALL, 4))
     logits.float().square().sum().backward()
-    _require(bool(torch.isfinite(logits).all()), "logits are not finite under bfloat16 autocast")
+    require(bool(torch.isfinite(logits).all()), "logits are not finite under bfloat16 autocast")
     for name, parameter in model.named_parameters():
         if parameter.grad is not None:
             finite = bool(torch.isfinite(parameter.grad).all())
-            _require(finite, f"the gradient of '{name}' is not finite under bfloat16 autocast")
+            require(finite, f"the gradient of '{name}' is not finite under bfloat16 autocast")
 
 
 def check_windows_are_independent(make: Factory) -> None:
@@ -210,7 +131,7 @@ def check_same_seed_same_weights(make: Factory) -> None:
     """Two models built with the same seed have the same weights."""
     first, second = _build(make).state_dict(), _build(make).state_dict()
     for name, tensor in first.items():
-        _require(torch.equal(tensor, second[name]), f"'{name}' differs between two models of one seed")
+        require(torch.equal(tensor, second[name]), f"'{name}' differs between two models of one seed")
 
 
 def check_repeatable_training(make: Factory) -> None:
@@ -220,25 +141,23 @@ def check_repeatable_training(make: Factory) -> None:
     state = copy.deepcopy(model.state_dict())
     first = _forward(model, windows)
     model.load_state_dict(state)
-    _require(torch.equal(first, _forward(model, windows)), "training logits differ with the same seeds")
+    require(torch.equal(first, _forward(model, windows)), "training logits differ with the same seeds")
 
 
 def check_repeatable_evaluation(make: Factory) -> None:
     """In evaluation the logits repeat once the generator ``draws``, where there is one, is reseeded."""
     model = _build(make)
     first, second = (_evaluate(model, _windows(SMALL)) for _ in range(2))
-    _require(
-        torch.equal(first, second), "evaluation logits differ; random draws have to come from self.draws"
-    )
+    require(torch.equal(first, second), "evaluation logits differ; random draws have to come from self.draws")
 
 
 def check_evaluation_leaves_global_randomness(make: Factory) -> None:
     """Evaluation touches no global random state: torch's, NumPy's or Python's."""
     model = _build(make)
-    before = _global_states()
+    before = global_states()
     _evaluate(model, _windows(SMALL))
-    for name, state in _global_states().items():
-        _require(state == before[name], f"evaluation draws from the global generator of {name}")
+    for name, state in global_states().items():
+        require(state == before[name], f"evaluation draws from the global generator of {name}")
 
 
 def check_state_dict_round_trip(make: Factory) -> None:
@@ -248,9 +167,7 @@ def check_state_dict_round_trip(make: Factory) -> None:
     other.load_state_dict(copy.deepcopy(model.state_dict()))
     windows = _windows(SMALL)
     same = torch.equal(_evaluate(model, windows), _evaluate(other, windows))
-    _require(
-        same, "logits differ after loading the state dict; is a tensor or a drawn choice left out of it?"
-    )
+    require(same, "logits differ after loading the state dict; is a tensor or a drawn choice left out of it?")
 
 
 def check_deepcopy(make: Factory) -> None:
@@ -258,11 +175,11 @@ def check_deepcopy(make: Factory) -> None:
     model = _build(make)
     copied = copy.deepcopy(model)
     windows = _windows(SMALL)
-    _require(torch.equal(_evaluate(model, windows), _evaluate(copied, windows)), "a copy's logits differ")
+    require(torch.equal(_evaluate(model, windows), _evaluate(copied, windows)), "a copy's logits differ")
     shared = (_addresses(model) & _addresses(copied)) - {0}  # tensors without elements have no address
-    _require(not shared, f"{len(shared)} parameters or buffers are shared with a copy")
+    require(not shared, f"{len(shared)} parameters or buffers are shared with a copy")
     draws = getattr(model, "draws", None)
-    _require(draws is None or copied.draws is not draws, "the generator draws is shared with a copy")
+    require(draws is None or copied.draws is not draws, "the generator draws is shared with a copy")
 
 
 def check_input_is_kept(make: Factory) -> None:
@@ -272,7 +189,7 @@ def check_input_is_kept(make: Factory) -> None:
     kept = windows.clone()
     _evaluate(model, windows)
     _forward(model.train(), windows)
-    _require(torch.equal(windows, kept), "the forward pass changes its input in place")
+    require(torch.equal(windows, kept), "the forward pass changes its input in place")
 
 
 CHECKS: tuple[Callable[[Factory], None], ...] = (
@@ -339,30 +256,16 @@ def _forward(model: nn.Module, windows: Tensor) -> Tensor:
         return model(windows)
 
 
-def _global_states() -> dict[str, Any]:
-    kind, keys, *rest = np.random.get_state(legacy=True)  # noqa: NPY002 - the global state is what is looked at
-    return {
-        "torch": torch.get_rng_state().tolist(),
-        "NumPy": (kind, np.asarray(keys).tolist(), rest),
-        "Python": random.getstate(),
-    }
-
-
-def _require(condition: bool, problem: str) -> None:
-    if not condition:
-        raise BrokenPromise(problem)
-
-
 def _require_logits(logits: Tensor, shape: Shape, where: str) -> None:
     classes = logits.shape[1:]
-    _require(
+    require(
         classes == (shape.n_classes,), f"logits are {tuple(logits.shape)} {where}, expected {shape.n_classes}"
     )
-    _require(logits.dtype == torch.float32, f"float32 windows give {logits.dtype} logits {where}")
-    _require(bool(torch.isfinite(logits).all()), f"logits are not finite {where}")
+    require(logits.dtype == torch.float32, f"float32 windows give {logits.dtype} logits {where}")
+    require(bool(torch.isfinite(logits).all()), f"logits are not finite {where}")
 
 
 def _require_close(actual: Tensor, expected: Tensor, tolerance: float, what: str) -> None:
     difference = (actual - expected).abs().max().item()
     peak = expected.abs().max().item()
-    _require(difference <= tolerance * peak, f"{what} differ by {difference:.2e} at a peak of {peak:.2e}")
+    require(difference <= tolerance * peak, f"{what} differ by {difference:.2e} at a peak of {peak:.2e}")

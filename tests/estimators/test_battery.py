@@ -13,8 +13,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from bench.errors import ModelError
 from bench.estimators import battery, registry
+from bench.models import promises
 from bench.models import registry as models
-from bench.models.battery import BrokenPromise
 
 # Small enough for seconds.
 SMALL_SETTINGS = {"minirocket": {"n_features": 840}}
@@ -24,7 +24,7 @@ SMALL_SETTINGS = {"minirocket": {"n_features": 840}}
 @pytest.mark.parametrize("name", models.estimator_names())
 def test_registered_estimator(name: str, check: Callable[[battery.Factory], None]) -> None:
     make = partial(registry.build, name, **SMALL_SETTINGS.get(name, {}))
-    battery.verify(check, make, battery.exceptions_of(type(make())))
+    promises.verify(check, make, promises.exceptions_of(type(make())))
 
 
 class Honest(ClassifierMixin, BaseEstimator):
@@ -242,19 +242,19 @@ class Excepted(Honest):
 
 
 def test_an_exception_that_is_needed_is_accepted() -> None:
-    battery.verify(battery.check_one_channel, Excepted, {"check_one_channel": "compares channels"})
+    promises.verify(battery.check_one_channel, Excepted, {"check_one_channel": "compares channels"})
     with pytest.raises(ModelError, match="nothing to compare"):
-        battery.verify(battery.check_one_channel, Excepted, {})
+        promises.verify(battery.check_one_channel, Excepted, {})
 
 
 def test_an_exception_that_is_not_needed_is_refused() -> None:
     with pytest.raises(ModelError, match="check_odd_length passes; take it out"):
-        battery.verify(battery.check_odd_length, Honest, {"check_odd_length": "no reason"})
+        promises.verify(battery.check_odd_length, Honest, {"check_odd_length": "no reason"})
 
 
 def test_an_excepted_estimator_has_to_refuse() -> None:
-    with pytest.raises(BrokenPromise, match="together and alone differ"):
-        battery.verify(
+    with pytest.raises(promises.BrokenPromise, match="together and alone differ"):
+        promises.verify(
             battery.check_windows_are_independent, Relative, {"check_windows_are_independent": "ranks"}
         )
 

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 import bench.models
 from bench import datasets
 from bench.errors import ModelError
-from bench.models import battery
+from bench.models import battery, promises
 from bench.models.registry import hyperparameters
 
 # Small enough for seconds; the datasets' shapes are checked at published width.
@@ -32,7 +32,7 @@ def settings_for(name: str, check: Callable[..., None]) -> dict[str, Any]:
 def test_registered_model(name: str, check: Callable[[battery.Factory], None]) -> None:
     make = partial(bench.models.build, name, **settings_for(name, check))
     model = make(n_channels=3, n_times=64, n_classes=3)
-    battery.verify(check, make, battery.exceptions_of(type(model)))
+    promises.verify(check, make, promises.exceptions_of(type(model)))
 
 
 class Honest(nn.Module):
@@ -248,16 +248,16 @@ def test_battery_finds_the_broken_promise(model: type[Honest], expected: set[str
 
 def test_an_exception_that_is_not_needed_is_refused() -> None:
     with pytest.raises(ModelError, match="check_odd_length passes; take it out"):
-        battery.verify(battery.check_odd_length, Honest, {"check_odd_length": "no reason"})
+        promises.verify(battery.check_odd_length, Honest, {"check_odd_length": "no reason"})
 
 
 def test_an_exception_that_is_needed_is_accepted() -> None:
-    battery.verify(battery.check_odd_length, EvenOnly, {"check_odd_length": "refuses odd lengths"})
+    promises.verify(battery.check_odd_length, EvenOnly, {"check_odd_length": "refuses odd lengths"})
 
 
 def test_an_excepted_model_has_to_refuse() -> None:
-    with pytest.raises(battery.BrokenPromise, match="expected 3"):
-        battery.verify(
+    with pytest.raises(promises.BrokenPromise, match="expected 3"):
+        promises.verify(
             battery.check_odd_length, EvenOnlyInSecret, {"check_odd_length": "refuses odd lengths"}
         )
 
@@ -272,7 +272,7 @@ def test_shapes_are_those_of_the_datasets() -> None:
     assert {
         name: battery.Shape(n_channels=one.n_channels, n_times=one.n_times, n_classes=one.n_classes)
         for name, one in facts.items()
-    } == battery.DATASET_SHAPES
+    } == promises.DATASET_SHAPES
 
 
 def test_an_exception_from_an_unknown_check_is_refused() -> None:

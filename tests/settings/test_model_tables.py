@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 import bench.models
-from bench.models.battery import DATASET_SHAPES
+from bench.models.promises import DATASET_SHAPES
 from bench.models.registry import hyperparameters
 from bench.settings.resolve import EXECUTION
 from bench.settings.schema import Hyperparameters

@@ -13,8 +13,8 @@ import torch
 from bench.errors import ModelError, UsageError
 from bench.estimators import registry as estimators
 from bench.models import registry
-from bench.models.battery import DATASET_SHAPES
 from bench.models.braindecode.adapter import Adapted
+from bench.models.promises import DATASET_SHAPES
 from bench.plan.request import chosen_models
 from bench.report.commands import command_of
 from bench.results.store import read_all
