@@ -48,6 +48,12 @@ def stamp(dataset: str, kind: str) -> str:
     return f"{dataset}. {STAMPS[kind]}" if STAMPS[kind] else dataset
 
 
+def data_stamp(dataset: str, data: DataDescription) -> str:
+    """Return the same with the share of the windows of converted data."""
+    kind, colon, rest = STAMPS[data.kind].partition(":")
+    return f"{dataset}. {kind}{_share(data)}{colon}{rest}" if kind else dataset
+
+
 def sentence(data: DataDescription) -> str:
     """Return the kind of data for a caption, with its share of the windows and its remark if it has them."""
     remark = f" ({data.remark})" if data.remark else ""

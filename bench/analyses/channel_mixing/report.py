@@ -155,7 +155,7 @@ def mixing_figure(record: ChannelMixingRecord) -> Figure:
             f"{len(within)} classes, and the distance does not fall in {higher} of {len(known)} pairs of classes."
         ),
         draw=partial(draw, within, between),
-        stamp=kinds.stamp(short_name(record.cells.dataset), record.cells.data.kind),
+        stamp=kinds.data_stamp(short_name(record.cells.dataset), record.cells.data),
     )
 
 

@@ -130,7 +130,7 @@ def scales_figure(record: ScalesRecord) -> Figure:
         ),
         alt=f"Three panels: frequency response, energy by band, macro F1 with branches silenced. {words}.",
         draw=partial(draw, record),
-        stamp=kinds.stamp(short_name(record.about.dataset), record.about.data.kind),
+        stamp=kinds.data_stamp(short_name(record.about.dataset), record.about.data),
     )
 
 

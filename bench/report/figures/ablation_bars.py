@@ -52,7 +52,7 @@ def ablation_bars(ablation: Ablation, name: str) -> Figure | None:
         caption=f"Scores of the full and the reduced models.{beside}{without} {caption}",
         alt=f"Bars of five scores for {len(shown)} variants of MedMamba. Macro F1 in percent: {scores_text}.",
         draw=partial(draw, measured, printed),
-        stamp=kinds.stamp(short_name(study.dataset), study.kind),
+        stamp=kinds.data_stamp(short_name(study.dataset), study.record.data),
     )
 
 

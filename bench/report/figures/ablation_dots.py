@@ -48,7 +48,7 @@ def ablation_figure(ablation: Ablation, name: str) -> Figure | None:
         ),
         alt=f"{title}: difference of each reduced model to the full one. F1: {', '.join(differences_texts)} points.",
         draw=partial(draw, rows),
-        stamp=kinds.stamp(short_name(study.dataset), study.kind),
+        stamp=kinds.data_stamp(short_name(study.dataset), study.record.data),
     )
 
 

@@ -56,7 +56,7 @@ def figure(tested: Predicted, name: str) -> Figure | None:
         ),
         alt=f"Reliability diagram on {study.label}. Expected calibration error in percent: {errors}.",
         draw=partial(draw, data, shown),
-        stamp=kinds.stamp(short_name(study.dataset), study.kind),
+        stamp=kinds.data_stamp(short_name(study.dataset), study.record.data),
     )
 
 

@@ -73,7 +73,7 @@ def figure(tested: Predicted, name: str) -> Figure | None:
             + "."
         ),
         draw=partial(draw, data, tested.class_names),
-        stamp=kinds.stamp(short_name(study.dataset), study.kind),
+        stamp=kinds.data_stamp(short_name(study.dataset), study.record.data),
     )
 
 

@@ -93,7 +93,7 @@ def figure(tested: Predicted, name: str) -> Figure | None:
             f"Dot plot of accuracy and macro F1 of {plural(len(data[0].dots), 'model')} on {study.label}.{highest}"
         ),
         draw=partial(draw, data),
-        stamp=kinds.stamp(short_name(study.dataset), study.kind),
+        stamp=kinds.data_stamp(short_name(study.dataset), study.record.data),
     )
 
 

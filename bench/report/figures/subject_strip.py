@@ -55,7 +55,7 @@ def figure(tested: Predicted, name: str) -> Figure | None:
             f"{np.median(data[first]):.0f}, lowest {lowest[first]:.0f} percent."
         ),
         draw=partial(draw, data),
-        stamp=kinds.stamp(short_name(study.dataset), study.kind),
+        stamp=kinds.data_stamp(short_name(study.dataset), study.record.data),
     )
 
 

@@ -83,7 +83,7 @@ def figure(tested: Predicted, name: str) -> Figure | None:
             f"{', '.join(titles.values())}."
         ),
         draw=partial(draw, {titles[model]: found for model, found in data.items()}),
-        stamp=kinds.stamp(short_name(study.dataset), study.kind),
+        stamp=kinds.data_stamp(short_name(study.dataset), study.record.data),
     )
 
 
