@@ -1,6 +1,7 @@
-"""The committed sample of a report: what the demo's records render to, without the files that are large.
+"""The committed reports: what records render to, without the files that are large.
 
 After a change of what a report shows: ``make run``, then ``python -m tests.sample results`` from the project's root.
+A second folder is where the report of a real study goes: ``python -m tests.sample OUT reports/uci-har``.
 """
 
 import re
@@ -43,4 +44,4 @@ def without_dead_links(page: str) -> str:
 
 
 if __name__ == "__main__":
-    write(Path(sys.argv[1]), SAMPLE)
+    write(Path(sys.argv[1]), Path(sys.argv[2]) if len(sys.argv) > 2 else SAMPLE)

@@ -13,18 +13,23 @@ from typing import Any
 from bench.paper.names import OURS
 from bench.paper.published import ABLATION_DATASET
 from bench.results.record import Record
+from bench.studies.tried import n_tried
 
 DEFAULT_PRESET = "paper"
 
 
 @dataclass(frozen=True, order=True)
 class _Kind:
-    """What all cells of one command share besides models and seeds; ``simulated`` cells need no folder of datasets."""
+    """What all cells of one command share besides models and seeds.
+
+    ``simulated`` cells need no folder of datasets; ``configurations`` were tried for each model, 0 where none were.
+    """
 
     recipe: str
     dataset: str
     preset: str
     simulated: bool
+    configurations: int
     typed: tuple[str, ...]
 
     @classmethod
@@ -35,6 +40,7 @@ class _Kind:
             dataset=record.cell.dataset,
             preset=applied["name"],
             simulated=applied["simulated"] and record.data.kind == "simulated",
+            configurations=0 if record.is_estimator else n_tried(record) or 0,
             typed=_typed(record),
         )
 
@@ -94,6 +100,8 @@ def _command(kind: _Kind, models: Sequence[str], seeds: Sequence[int]) -> str:
     words = ["bench", "run", *(["--preset", kind.preset] if kind.preset != DEFAULT_PRESET else [])]
     words += ["--recipe", kind.recipe, "--datasets", kind.dataset, "--models", ",".join(models)]
     words += ["--seeds", ",".join(map(str, seeds)), *([] if kind.simulated else ["--data", "DIR"])]
+    if kind.configurations:
+        words += ["--configurations", str(kind.configurations)]
     if OURS in models and kind.dataset == ABLATION_DATASET:
         words.append("--no-ablation")
     for text in kind.typed:

@@ -69,6 +69,16 @@ def test_the_command_asks_for_the_cell_and_no_other(
         assert found[part] == record.settings[part]
 
 
+@pytest.mark.parametrize("tried", [1, 3])
+def test_the_command_has_the_number_of_tried_configurations(tmp_path: Path, tried: int) -> None:
+    grid = Grid(models=("medmamba",), datasets=("ptb",), seeds=(41,), recipe="equal")
+    record = one_record(tmp_path, grid)
+    tuned = {"number": 1, "tried": tried}
+    record = record.model_copy(update={"settings": record.settings | {"tuned": tuned}})
+    assert f" --configurations {tried}" in command_of(record)
+    assert parsed(command_of(record))[0]
+
+
 @pytest.mark.parametrize(
     ("preset_name", "kind", "needs_data"),
     [("demo", "simulated", False), ("demo", "excerpt", True), ("paper", "simulated", True)],
