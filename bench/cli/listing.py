@@ -48,7 +48,9 @@ def list_models(dataset: str | None, as_json: bool) -> None:
     bench list models --dataset adftd --json
     """
     from bench.models import registry
+    from bench.settings.tables import recipe as recipe_of
 
+    published = recipe_of("published")
     rows = []
     for name in sorted([*registry.names(), *registry.estimator_names(), *registry.braindecode_names()]):
         entry, is_estimator = registry.entry(name), registry.is_estimator(name)
@@ -57,7 +59,7 @@ def list_models(dataset: str | None, as_json: bool) -> None:
         if dataset is not None:
             counted, fits = (_NOT_COUNTED, "-") if is_estimator else _counted(name, dataset)
             row |= counted
-        recipe = "-" if is_estimator else _protocol(name)
+        recipe = "-" if is_estimator else published.followed_by(name)
         row |= {"source": f"{entry.paper}; {entry.repository}@{entry.commit}", "recipe": recipe}
         row |= {"in_all": entry.in_all, "notes": entry.notes}
         if dataset is not None:
@@ -81,13 +83,6 @@ def _counted(name: str, dataset: str) -> tuple[dict[str, int | None], str]:
         return _NOT_COUNTED, f"no: {error}"
     remarks = "".join(f", but {warning.message}" for warning in caught)
     return {"parameters": counted.forward, "total": counted.total}, f"yes{remarks}"
-
-
-def _protocol(model: str) -> str:
-    from bench.settings.tables import recipe
-
-    follows = recipe("published").follows
-    return follows.get(model, follows["default"])
 
 
 @command.command("datasets")

@@ -53,6 +53,11 @@ from bench.cli.report import render_and_print
     type=click.Choice(CONTROLS),
     help="No results: train on shuffled labels, or ask trained models who the subject is.",
 )
+@click.option(
+    "--keep-fitted",
+    type=click.Choice(["skops", "joblib"]),
+    help="Write estimators that are fitted now beside their records. joblib writes pickles: to load one runs it.",
+)
 @click.option("--dry-run", is_flag=True, help="Show the cells and what is done; train nothing.")
 @click.option("--skip-missing", is_flag=True, help="Run the datasets that are there.")
 @click.option("--allow-skipped", is_flag=True, help="Accept more than 1 percent of damaged records.")
@@ -72,9 +77,12 @@ def command(data: Path | None, out: Path | None, dry_run: bool, **options: Any) 
     bench run --models medmamba --datasets adftd --data DIR --control shuffled-labels
     """
     from bench.cli import over_grid as grid
+    from bench.estimators.keep_fitted import require_writer
 
     wanted, threads = options.pop("efficiency"), options["threads"]
     options["threads"] = threads or 1
+    if options["keep_fitted"] is not None:
+        require_writer(options["keep_fitted"])
     results = out or default_results()
     if options["control"] == "subject-probe":
         probe_subjects(click.get_current_context(), results)

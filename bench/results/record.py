@@ -193,10 +193,11 @@ class Record(FrozenModel):
     """One cell, done or failed. ``files`` maps the names beside the record to their hashes.
 
     ``model_spec`` is what ``--models`` takes for the model where that is not its name, as for a class of an installed
-    package. ``fitted_state`` is the file that holds what was fitted, a network's weights; None where nothing is kept,
-    as of estimators. ``revisions`` of an estimator name the packages that its code comes from. A done cell has metrics,
-    predictions and the fitted state that it names; any other cell has an error and no metrics. A training that tried a
-    configuration has scores of the ``validation`` part alone and no files: its test part was never loaded.
+    package. ``fitted_state`` is the file that holds what was fitted: a network's weights, or an estimator as the
+    package at the end of the name wrote it; None where nothing is kept. ``revisions`` of an estimator name the packages
+    that its code comes from. A done cell has metrics, predictions and the fitted state that it names; any other cell
+    has an error and no metrics. A training that tried a configuration has scores of the ``validation`` part alone and
+    no files: its test part was never loaded.
     """
 
     schema_version: Literal[1] = Field(alias="schema")

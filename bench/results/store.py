@@ -45,6 +45,10 @@ class CellFolder:
         """The checkpoint that was tested."""
         return self.path / WEIGHTS
 
+    def fitted(self, writer: str) -> Path:
+        """Return the file of a fitted estimator, named after the package that writes it."""
+        return self.path / f"fitted.{writer}"
+
     @property
     def checkpoint(self) -> Path:
         """The state of an unfinished training; removed when the record is written."""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from bench import datasets
 from bench.datasets import DatasetEntry
+from bench.estimators.keep_fitted import Writer
 from bench.models import registry as models
 from bench.models.catalogue import ModelEntry
 from bench.plan.cell import Cell, cell_name
@@ -26,7 +27,7 @@ class Job:
     ``seen`` identifies the record that the cell had when it was planned; ``gpu`` is the only GPU that the worker may
     see, as CUDA_VISIBLE_DEVICES names it; ``memory_bytes`` is what it may allocate on a CPU; ``deterministic``
     forbids algorithms whose sums come in any order; ``micro_batch_size`` overrides the recipe's after a lack of
-    memory; ``ranks`` is how many processes train the cell together.
+    memory; ``ranks`` is how many processes train the cell together; ``keep_fitted`` is what writes a fitted estimator.
     """
 
     cell: Cell
@@ -42,6 +43,7 @@ class Job:
     deterministic: bool = False
     micro_batch_size: int | None = None
     ranks: int = 1
+    keep_fitted: Writer | None = None
 
     @property
     def name(self) -> CellName:
@@ -100,6 +102,7 @@ def make_jobs(
             seen=identity(planned.record),
             memory_bytes=resources.memory_bytes,
             deterministic=resources.deterministic,
+            keep_fitted=resources.keep_fitted,
         )
         for planned in cells
         if planned.cell is not None

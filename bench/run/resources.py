@@ -5,12 +5,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from bench.estimators.keep_fitted import Writer
 from bench.plan.shard import Shard
 
 
 @dataclass(frozen=True, kw_only=True)
 class Resources:
-    """What a run may use, and how it treats failures; ``memory_bytes`` is per cell, on a CPU."""
+    """What a run may use, what it keeps, and how it treats failures.
+
+    ``memory_bytes`` is per cell, on a CPU; ``keep_fitted`` has the fitted state of estimators written.
+    """
 
     device: str = "auto"
     jobs: int = 1
@@ -25,6 +29,7 @@ class Resources:
     allow_skipped: bool = False
     retry_failed: bool = False
     fail_fast: bool = False
+    keep_fitted: Writer | None = None
 
 
 def visible_gpus(device: str) -> tuple[str, ...]:

@@ -245,12 +245,12 @@ def _fitting_layers() -> _Layers:
 
 def _training_layers(model: str, dataset: str, recipe_name: str) -> _Layers:
     asked = recipe(recipe_name)
-    followed = asked.follows.get(model, asked.follows.get("default", recipe_name))
+    followed, reason = asked.followed_by(model) or recipe_name, asked.reason_for(model)
     source = recipe(followed)
     if source.training is None:
         raise UsageError(f"recipe '{followed}' has no training section and cannot be followed")
     layers = _Layers()
-    named = f"recipe {followed} ({asked.because[model]})" if model in asked.because else f"recipe {followed}"
+    named = f"recipe {followed}" if reason is None else f"recipe {followed} ({reason})"
     layers.update(source.training.model_dump(), f"{named}: {source.source}")
     for overlay in (source.dataset.get(dataset), source.model.get(model)):
         if overlay is not None:

@@ -1,6 +1,8 @@
 """The fields of every settings file, with their units and bounds."""
 
 import re
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
@@ -131,7 +133,8 @@ class Tuned(Frozen):
 class Recipe(Frozen):
     """A training protocol, or (``follows``) the choice of another protocol for each model.
 
-    ``because`` gives the reason of a choice, which becomes part of the origins of the settings. With a ``search``, each
+    ``because`` gives the reason of a choice, which becomes part of the origins of the settings. Both are by a model's
+    name, or by a pattern of names such as ``braindecode.*``. With a ``search``, each
     model is trained with the best of several configurations.
     """
 
@@ -143,6 +146,20 @@ class Recipe(Frozen):
     dataset: dict[str, Overlay] = {}
     model: dict[str, Overlay] = {}
     search: Search | None = None
+
+    def followed_by(self, model: str) -> str | None:
+        """Return the name of the recipe that a model follows; None where this recipe is the model's own."""
+        return _named(self.follows, model) or self.follows.get("default")
+
+    def reason_for(self, model: str) -> str | None:
+        """Return why a model follows what it follows, None where nothing is said."""
+        return _named(self.because, model)
+
+
+def _named(values: Mapping[str, str], model: str) -> str | None:
+    """Return the value of a model's name, else of the first pattern that it matches."""
+    matching = (value for pattern, value in values.items() if fnmatchcase(model, pattern))
+    return values.get(model) or next(matching, None)
 
 
 class EfficiencyRun(Frozen):

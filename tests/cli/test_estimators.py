@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bench.models import registry
 from bench.report.cell_view import cell_view
 from bench.report.commands import commands
 from bench.report.contents import read_contents
@@ -172,6 +173,7 @@ def test_groups_and_patterns_are_names(bench: Bench, data: Path) -> None:
     assert len(chosen("paper")) == 12
     assert chosen("paper") == chosen("all")
     assert chosen("classical") == ["dummy", "linear", "minirocket", "spectral"]
+    assert not set(chosen("everything")) & set(registry.braindecode_names())
     assert set(chosen("everything")) == {*chosen("paper"), *chosen("beyond"), *chosen("classical")}
     assert set(chosen("variants")) >= {"medformer-latest", "medmamba-single-scale"}
     assert chosen("medmamba*,dummy") == [*sorted(n for n in chosen("medmamba*")), "dummy"]

@@ -1,9 +1,14 @@
 """``bench list``, ``bench doctor``: what there is, as text and as JSON."""
 
 import json
+import warnings
+
+import pytest
 
 from bench import datasets
+from bench.errors import ModelError
 from bench.models import registry
+from bench.results.record import Parameters
 from tests.cli.conftest import Bench
 
 
@@ -11,11 +16,32 @@ def test_models_with_parameters_of_a_dataset(bench: Bench) -> None:
     done = bench("list", "models", "--dataset", "adftd", "--json")
     assert done.code == 0, done.err
     rows = {row["name"]: row for row in json.loads(done.out)}
-    assert set(rows) == {*registry.names(), *registry.estimator_names()}
+    others = {*registry.estimator_names(), *registry.braindecode_names()}
+    assert set(rows) == {*registry.names(), *others}
+    assert {row["fits"] for name, row in rows.items() if name not in others} == {"yes"}
+    assert rows["dummy"]["fits"] == "-"
     assert rows["medmamba"]["parameters"] == 5_719_881
     assert rows["medformer"]["parameters"] == 8_123_139
     assert rows["crossformer"]["parameters"] == 2_221_443
     assert "miraclehetech/MedMamba" in rows["medmamba"]["source"]
+
+
+@pytest.mark.parametrize(
+    ("problem", "said"),
+    [(None, "yes, but layers are shrunk"), (ModelError("does not fit"), "no: does not fit")],
+)
+def test_models_say_whether_they_fit(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, problem: ModelError | None, said: str
+) -> None:
+    def counted(*_: str) -> Parameters:
+        if problem is not None:
+            raise problem
+        warnings.warn("layers are shrunk", stacklevel=2)
+        return Parameters(forward=3, total=4)
+
+    monkeypatch.setattr("bench.measure.parameters.parameters_for", counted)
+    rows = json.loads(bench("list", "models", "--dataset", "adftd", "--json").out)
+    assert {row["fits"] for row in rows if row["kind"] == "network"} == {said}
 
 
 def test_every_dataset_has_a_card(bench: Bench) -> None:

@@ -35,12 +35,12 @@ def test_every_estimator_has_its_row() -> None:
 
 @pytest.mark.parametrize("name", registry.names())
 def test_a_row_is_the_models(name: str) -> None:
-    entry, follows = registry.entry(name), recipe("published").follows
+    entry = registry.entry(name)
     _, kind, paper, source, parameters, protocol, _ = rows()[name]
     assert kind == f"{entry.group}, {entry.family}"
     assert paper == entry.paper
     assert source == entry.repository + (f"@{entry.commit}" if entry.commit != "-" else "")
-    assert protocol == follows.get(name, follows["default"])
+    assert protocol == recipe("published").followed_by(name)
     table = hyperparameter_table(entry.settings)
     assert table is not None
     settings = table.default | (table.dataset["adftd"].values() if "adftd" in table.dataset else {})

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from unittest import mock
 
+import joblib
 import numpy as np
 import pytest
 
@@ -58,6 +59,18 @@ def test_a_failed_fit_is_a_record_that_is_kept_until_asked_for(fit: Fit) -> None
     assert record.error.message == "mistake 42"
     assert fit("Raises").outcomes == {"failed before": 1}
     assert fit("Raises", retry_failed=True).outcomes == {"failed": 1}
+
+
+def test_a_fitted_estimator_is_kept_where_asked_for(fit: Fit, tmp_path: Path) -> None:
+    """It lies beside the record, which names it; the cell is the same one, and is done either way."""
+    kept = fit("dummy", keep_fitted="joblib").record
+    bare = fit("dummy", out="bare").record
+    assert (kept.fitted_state, bare.fitted_state) == ("fitted.joblib", None)
+    assert set(kept.files) - set(bare.files) == {"fitted.joblib"}
+    assert (kept.key, kept.metrics, kept.is_estimator) == (bare.key, bare.metrics, True)
+    estimator = joblib.load(CellFolder.of(tmp_path / "r", kept.cell, kept.key).fitted("joblib"))
+    assert estimator.predict_proba(np.zeros((1, 9, 128), np.float32)).shape == (1, len(kept.data.class_names))
+    assert fit("dummy").outcomes == {"already-done": 1}
 
 
 def test_a_killed_fit_starts_afresh_and_gives_the_same_bytes(fit: Fit, tmp_path: Path) -> None:

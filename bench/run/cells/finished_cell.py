@@ -90,14 +90,13 @@ def finish(
         _write_predictions(job, result)
         files = (job.folder.predictions, *write_state())
         kept = Record(
-            **identity_of(job),
+            **(identity_of(job) | of_kind),
             outcome="ok",
             metrics=result.metrics,
             timing=clock.timing(),
             peak_memory_bytes=peak_bytes(job.device),
             environment=environment,
             files={path.name: sha256_of(path) for path in files},
-            **of_kind,
         )
         write_record(job.folder, kept)
     return kept, note

@@ -1,5 +1,6 @@
 """One cell of an estimator from its data to its record: load, fit, test once, write."""
 
+from pathlib import Path
 from typing import Any
 
 from bench.datasets.contract import Dataset
@@ -7,6 +8,7 @@ from bench.errors import ModelError
 from bench.estimators import registry as estimators
 from bench.estimators.fit_estimator import FitOutcome, fit_estimator
 from bench.estimators.identity import identify
+from bench.estimators.keep_fitted import write_fitted
 from bench.models.source import path_of
 from bench.plan.cell import current_revisions
 from bench.results.record import Metrics, Record
@@ -19,7 +21,8 @@ from bench.run.planned_inputs import Parts, drawn_train, load_data
 def fit_cell(job: Job) -> tuple[Record, str]:
     """Fit, test and record one cell; return the record that it has now, and a remark on it.
 
-    The fitted state is not kept, and the record says so. Where the fit is interrupted it starts afresh.
+    The fitted state is kept where the user asks for it, and the record says so. Where the fit is interrupted it starts
+    afresh.
 
     Raises
     ------
@@ -46,7 +49,19 @@ def fit_cell(job: Job) -> tuple[Record, str]:
     )
     clock.lap()
     result = Tested(metrics, dataset, parts.test, logits)
-    return finish(job, result, environment_of(job, None), clock, lambda: ())
+    fields = {} if job.keep_fitted is None else {"fitted_state": job.folder.fitted(job.keep_fitted).name}
+    return finish(
+        job, result, environment_of(job, None), clock, lambda: _written_state(job, outcome), **fields
+    )
+
+
+def _written_state(job: Job, outcome: FitOutcome) -> tuple[Path, ...]:
+    """Write the fitted estimator where it is to be kept."""
+    if job.keep_fitted is None:
+        return ()
+    path = job.folder.fitted(job.keep_fitted)
+    write_fitted(outcome.fitted.estimator, path, job.keep_fitted)
+    return (path,)
 
 
 def build_estimator(job: Job) -> Any:

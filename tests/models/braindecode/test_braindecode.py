@@ -98,11 +98,12 @@ def test_a_class_is_described_by_its_source() -> None:
 
 
 @pytest.mark.usefixtures("stub")
-def test_the_rate_is_the_datasets_unless_set() -> None:
+def test_the_rate_is_the_datasets_unless_set_and_the_protocol_is_ours() -> None:
     estimators.register_own("braindecode:Net")
     found = settings_of("braindecode.Net", "ptb-xl")
     assert found.hyperparameters["sfreq"] == 250.0
     assert found.origins["sfreq"] == "the dataset's sampling rate"
+    assert found.origins["learning_rate"].startswith("recipe equal (ours: their papers have no protocol")
     assert settings_of("braindecode.Net", "ptb-xl", sfreq=128.0).hyperparameters["sfreq"] == 128.0
 
 
