@@ -36,11 +36,14 @@ _LEFT_BYTES = (0, 0, 100, 2000, 20_000)
 
 
 def kill(this: Round) -> None:
-    """Kill workers, the fork server and the run itself, then leave it alone."""
-    most = this.draw.randint(*_MOST_KILLS)
+    """Kill workers, the fork server and the run itself, then leave it alone; often only while there is a worker."""
+    only_beside_workers = this.draw.random() < 2 / 3
+    most = this.draw.randint(*(_MOST if only_beside_workers else _MOST_KILLS))
 
     def strike(run: subprocess.Popen[bytes]) -> str | None:
-        return f"SIGKILL: {kill_one(run.pid, this.draw)}" if this.faults.total() < most else None
+        if this.faults.total() >= most or (only_beside_workers and not _has_workers(run)):
+            return None
+        return f"SIGKILL: {kill_one(run.pid, this.draw)}"
 
     this.run(strike, allowed=(DONE, FAILED, KILLED), every_s=this.draw.choice((0.6, 2.0, 4.0)))
 
@@ -199,6 +202,13 @@ def _family(run: subprocess.Popen[bytes]) -> list[psutil.Process]:
         return [process, *process.children(recursive=True)]
     except psutil.NoSuchProcess:
         return []
+
+
+def _has_workers(run: subprocess.Popen[bytes]) -> bool:
+    """Tell whether a process has been forked for a cell."""
+    with suppress(psutil.NoSuchProcess):
+        return any(process.ppid() != run.pid for process in _family(run)[1:])
+    return False
 
 
 def _limited(process: psutil.Process, n_bytes: int) -> bool:
