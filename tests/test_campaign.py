@@ -121,14 +121,14 @@ def test_a_campaign_goes_on_from_its_ledger(tmp_path: Path) -> None:
     assert row == ["kill", "2", "SIGKILL: run 2, SIGKILL: worker 3", "0 1, SIGKILL 2", "1"]
 
 
-def test_every_kind_of_fault_has_its_share_before_all_take_turns(tmp_path: Path) -> None:
+def test_every_kind_of_fault_has_its_share_before_the_quickest_come_again(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "l")
     played: list[str] = []
     for n_faults in (9, 0, 1, 2, 9, 9):
-        played.append(next_kind(ledger, ["kill", "fill"], share=2))
+        played.append(next_kind(ledger, ["kill", "rival"], share=2))
         ledger.add(Part(played[-1], {"accident": n_faults}, []))
     # A round of which nothing came counts as one.
-    assert played == ["kill", "fill", "fill", "fill", "kill", "fill"]
+    assert played == ["kill", "rival", "rival", "kill", "kill", "kill"]
 
 
 def test_rounds_with_problems_are_played_again_in_their_place(tmp_path: Path) -> None:

@@ -54,6 +54,19 @@ def test_the_cuda_scan_is_built_against_the_torch_installed_before(tmp_path: Pat
     assert {"MAMBA_KEEP_CUDA_BUILD=TRUE", "--no-build-isolation"} <= set(commands[scan].split())
 
 
+def test_the_oldest_versions_are_the_lowest_that_are_allowed(tmp_path: Path) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    bounds = (re.match(r"([\w-]+)>=([\d.]+)", text) for text in project["dependencies"])
+    lowest = {bound[1]: bound[2] for bound in bounds if bound}
+    lines = (ROOT / "constraints-oldest.txt").read_text(encoding="utf-8").splitlines()
+    pinned = dict(line.split("==") for line in lines if not line.startswith("#"))
+    assert pinned
+    for name, version in pinned.items():
+        assert version in (lowest[name], f"{lowest[name]}.0"), name
+    shutil.copy(ROOT / "constraints-oldest.txt", tmp_path)
+    assert "--constraint constraints-oldest.txt" in commands_of(tmp_path, "test-oldest")
+
+
 def test_the_documents_name_targets_that_there_are() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from bench.datasets.contract import Cut, DamagedRecord, DatasetFacts, SourceList, SourceRecord
 from bench.datasets.formats.source_files import is_folder, source_file
-from bench.datasets.formats.text_file import text_lines
+from bench.datasets.formats.text_file import numbered_lines
 from bench.errors import DataError
 
 REVISION = 1
@@ -129,38 +129,39 @@ def _signal_path(part: str, signal: str) -> str:
 
 def _whole_numbers(folder: Path, relative: str, *, highest: int) -> NDArray[np.int64]:
     """Read a file of one whole number from 1 to ``highest`` a line."""
-    lines = text_lines(source_file(folder, relative))
-    for row, line in enumerate(lines, start=1):
+    lines = numbered_lines(source_file(folder, relative))
+    for number, line in lines:
         if not (line.isascii() and line.isdigit() and len(line) <= _LONGEST and 1 <= int(line) <= highest):
-            raise DamagedRecord(f"{relative}, line {row}: '{line[:40]}', expected 1 to {highest}")
+            raise DamagedRecord(f"{relative}, line {number}: '{line[:40]}', expected 1 to {highest}")
     if not lines:
         raise DamagedRecord(f"{relative}: no lines; get it again")
-    return np.array([int(line) for line in lines], dtype=np.int64)
+    return np.array([int(line) for _, line in lines], dtype=np.int64)
 
 
 def _read_signal(folder: Path, relative: str, *, n_windows: int) -> NDArray[np.float32]:
     """Read a file of one window a line, ``(n_windows, n_times)``; numbers are parted by any blanks."""
-    lines = text_lines(source_file(folder, relative))
+    lines = numbered_lines(source_file(folder, relative))
     if len(lines) != n_windows:
         raise DamagedRecord(f"{relative}: {len(lines)} lines, but {n_windows} labels; cut off?")
     try:
-        values = np.loadtxt(lines, dtype=np.float64, comments=None, ndmin=2)
+        values = np.loadtxt([line for _, line in lines], dtype=np.float64, comments=None, ndmin=2)
     except ValueError as error:
         raise DamagedRecord(f"{relative}, {_first_uneven(lines) or error}") from error
     if values.shape[1] != FACTS.n_times:
         raise DamagedRecord(f"{relative}, {_first_uneven(lines)}")
     usable = (np.abs(values) <= np.finfo(np.float32).max).all(axis=1)
     if not usable.all():
-        raise DamagedRecord(f"{relative}, line {usable.argmin() + 1}: a value that is not a finite number")
+        number, _ = lines[usable.argmin()]
+        raise DamagedRecord(f"{relative}, line {number}: a value that is not a finite number")
     if values.min() == values.max():
         raise DamagedRecord(f"{relative}: every value is {values.flat[0]:g}, a constant channel")
     return values.astype(np.float32)
 
 
-def _first_uneven(lines: list[str]) -> str:
+def _first_uneven(lines: list[tuple[int, str]]) -> str:
     """Say which line first has another count of numbers than a window; empty if none has."""
-    for row, line in enumerate(lines, start=1):
+    for number, line in lines:
         n_values = len(line.split())
         if n_values != FACTS.n_times:
-            return f"line {row}: {n_values} numbers, expected {FACTS.n_times}"
+            return f"line {number}: {n_values} numbers, expected {FACTS.n_times}"
     return ""

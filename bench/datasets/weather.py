@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bench.datasets.contract import Cut, DamagedRecord, DatasetFacts, SourceList, SourceRecord, as_one_line
 from bench.datasets.formats.source_files import source_file
-from bench.datasets.formats.text_file import text_lines
+from bench.datasets.formats.text_file import numbered_lines
 from bench.errors import DataError, UsageError
 
 REVISION = 1
@@ -92,25 +92,30 @@ def series(folder: Path) -> Series:
     """
     path = folder / FILE_NAME
     try:
-        lines = text_lines(source_file(folder, FILE_NAME))
+        lines = numbered_lines(source_file(folder, FILE_NAME))
     except DamagedRecord as error:
         raise DataError(
             f"{folder}: {error}; the file is part of the forecasting sets for Autoformer"
         ) from error
+    table = csv.reader((line for _, line in lines), strict=True)
     try:
-        rows = list(csv.reader(lines, strict=True))
+        # Each with the number of its last line in the file.
+        rows = [(lines[table.line_num - 1][0], row) for row in table]
     except csv.Error as error:
         raise DataError(
             f"{path}: not a table of comma-separated values ({error}); get the file again"
         ) from error
-    _check_header(path, rows[0] if rows else [])
+    _check_header(path, rows[0][1] if rows else [])
     times, values = _parse(path, rows[1:])
-    repeated = np.flatnonzero(np.diff(times) == 0) + 1
-    mended = [f"row {row + 2}: {rows[row + 1][0]} occurs twice, left out" for row in repeated]
-    times, values = np.delete(times, repeated), np.delete(values, repeated, axis=0)
     backwards = np.flatnonzero(np.diff(times) < 0)
     if backwards.size:
-        raise DataError(f"{path}: times run backwards after row {backwards[0] + 2}; get the file again")
+        number, _ = rows[backwards[0] + 1]
+        raise DataError(f"{path}: times run backwards after row {number}; get the file again")
+    repeated = np.flatnonzero(np.diff(times) == 0) + 1
+    mended = [
+        f"row {number}: {row[0]} occurs twice, left out" for number, row in (rows[i + 1] for i in repeated)
+    ]
+    times, values = np.delete(times, repeated), np.delete(values, repeated, axis=0)
     mended += [
         f"a gap of {gap / 60:g} minutes, left as it is"
         for gap in np.diff(times)
@@ -159,26 +164,28 @@ def _ascii_only(name: str) -> str:
     return "".join(sign for sign in name if sign.isascii())
 
 
-def _parse(path: Path, rows: list[list[str]]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _parse(path: Path, rows: list[tuple[int, list[str]]]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the times in seconds since the first row, and the values."""
     if len(rows) < 2:
         raise DataError(f"{path}: {len(rows)} rows; cut off? Get the file again")
     values = np.empty((len(rows), len(_COLUMNS)))
     times = np.empty(len(rows))
     start: datetime | None = None
-    for i, row in enumerate(rows):
+    for i, (number, row) in enumerate(rows):
         if len(row) != 1 + len(_COLUMNS):
-            raise DataError(f"{path}, row {i + 2}: {len(row)} values, expected {1 + len(_COLUMNS)}; cut off?")
+            raise DataError(
+                f"{path}, row {number}: {len(row)} values, expected {1 + len(_COLUMNS)}; cut off?"
+            )
         try:
             time = datetime.fromisoformat(row[0]).replace(tzinfo=None)
             values[i] = np.array(row[1:], dtype=np.float64)
         except ValueError as error:
-            raise DataError(f"{path}, row {i + 2}: {error}; get the file again") from error
+            raise DataError(f"{path}, row {number}: {error}; get the file again") from error
         start = start or time
         times[i] = (time - start).total_seconds()
     if not np.isfinite(values).all():
-        row = int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0])
-        raise DataError(f"{path}, row {row + 2}: a value that is not a finite number; get the file again")
+        number, _ = rows[np.flatnonzero(~np.isfinite(values).all(axis=1))[0]]
+        raise DataError(f"{path}, row {number}: a value that is not a finite number; get the file again")
     return times, values
 
 

@@ -26,9 +26,9 @@ KILLED, STOPPED, FAILED, DONE = -9, 2, 1, 0
 DISK_ERRORS = ("ENOSPC", "EIO", "EDQUOT")
 _DAY_S = 86_400
 # A grid has no more than so many: on a slow machine no worker would live until its first checkpoint.
-_MOST = (5, 25)
-_MOST_KILLS = (20, 50)
-_MOST_NODES = (4, 8)
+_MOST = (20, 60)
+_MOST_KILLS = (40, 100)
+_MOST_NODES = (8, 16)
 _TMPFS_BYTES = 64 << 20
 _NODE: dict[str, Any] = {"num_cpus": 1, "object_store_memory": 80 << 20}
 # Too little for a checkpoint, a record or a line of a log.
@@ -36,19 +36,22 @@ _LEFT_BYTES = (0, 0, 100, 2000, 20_000)
 
 
 def kill(this: Round) -> None:
-    """Kill workers, the fork server and the run itself, then leave it alone."""
-    most = this.draw.randint(*_MOST_KILLS)
+    """Kill workers, the fork server and the run itself, then leave it alone; often only while there is a worker."""
+    only_beside_workers = this.draw.random() < 2 / 3
+    most = this.draw.randint(*(_MOST if only_beside_workers else _MOST_KILLS))
 
     def strike(run: subprocess.Popen[bytes]) -> str | None:
-        return f"SIGKILL: {kill_one(run.pid, this.draw)}" if this.faults.total() < most else None
+        if this.faults.total() >= most or (only_beside_workers and not _has_workers(run)):
+            return None
+        return f"SIGKILL: {kill_one(run.pid, this.draw)}"
 
-    this.run(strike, allowed=(DONE, FAILED, KILLED), every_s=2.0)
+    this.run(strike, allowed=(DONE, FAILED, KILLED), every_s=this.draw.choice((0.6, 2.0, 4.0)))
 
 
 def refuse(this: Round) -> None:
     """Have one in so many calls of the system fail; after some attempts the disk is well again."""
     library, name = shim.compiled(this.cache), this.draw.choice(DISK_ERRORS)
-    for number in range(this.draw.randint(1, 4)):
+    for number in range(this.draw.randint(3, 8)):
         ledger = this.folder / f"ledger-{number}"
         every, seed = this.draw.choice((10, 40, 150)), this.draw.randrange(2**31)
         environment = shim.failing(
@@ -70,7 +73,7 @@ def limit(this: Round) -> None:
         n_limited = sum(_limited(process, n_bytes) for process in _family(run))
         return "EFBIG: RLIMIT_FSIZE" if n_limited and not lifted else None
 
-    this.run(strike, allowed=(DONE, STOPPED), every_s=1.5)
+    this.run(strike, allowed=(DONE, STOPPED), every_s=this.draw.choice((0.6, 1.5)))
 
 
 def fill(this: Round) -> None:
@@ -89,38 +92,43 @@ def fill(this: Round) -> None:
         os.truncate(filler, max(0, filler.stat().st_size - this.draw.choice(_LEFT_BYTES)))
         return "ENOSPC: full file system"
 
-    this.run(strike, allowed=(DONE, STOPPED), every_s=1.5)
+    this.run(strike, allowed=(DONE, STOPPED), every_s=this.draw.choice((0.6, 1.5)))
     filler.unlink(missing_ok=True)
 
 
 def truncate(this: Round) -> None:
-    """Cut files of a finished folder at random places; what they belong to is done again, all else stays."""
+    """Cut files in every folder of results at random places; what they belong to is done again, all else stays."""
     shutil.copytree(this.calm, this.out)
     files = [path for path in sorted(this.out.rglob("*")) if path.is_file() and path.stat().st_size]
     by_folder: dict[Path, list[Path]] = {}
     for path in files:
         by_folder.setdefault(path.parent, []).append(path)
     for inside in by_folder.values():
-        path = this.draw.choice(inside)
-        os.truncate(path, this.draw.randrange(path.stat().st_size))
-        if path.name != "log.txt":
-            this.damaged.add(path.parent)
-        this.faults[f"truncated: {path.name}"] += 1
+        for path in this.draw.sample(inside, min(len(inside), this.draw.randint(1, 3))):
+            os.truncate(path, this.draw.randrange(path.stat().st_size))
+            if path.name != "log.txt":
+                this.damaged.add(path.parent)
+            this.faults[f"truncated: {path.name}"] += 1
     this.ask("status")
     this.run(lambda _: None, allowed=(DONE,))
 
 
 def rival(this: Round) -> None:
-    """Start two or three runs of the same grid at once: each cell is trained by one of them."""
+    """Start several runs of the same grid at once, often with few cells left: each is trained by one of them."""
+    n_left = this.draw.choice((1, 1, 2, N_CELLS))
+    if n_left < N_CELLS:
+        shutil.copytree(this.calm, this.out)
+        for record in this.draw.sample(this.finished(), n_left):
+            shutil.rmtree(record.parent)
     runs = []
-    for _ in range(this.draw.choice((2, 2, 3))):
+    for _ in range(this.draw.choice((2, 3, 6, 8))):
         runs.append(this.start())
         time.sleep(this.draw.uniform(0, 3))
     for run in runs:
         this.ended(run, allowed=(DONE,))
     this.faults["runs at once"] += len(runs)
-    if this.n_trained != N_CELLS:
-        this.problems.append(f"{len(runs)} runs of {N_CELLS} cells have trained {this.n_trained}")
+    if this.n_trained != n_left:
+        this.problems.append(f"{len(runs)} runs of {n_left} cells have trained {this.n_trained}")
 
 
 def misdate(this: Round) -> None:
@@ -167,6 +175,8 @@ KINDS: dict[str, Callable[[Round], None]] = {
     "lose": lose,
 }
 """In the order in which they take turns; the quick ones come first."""
+QUICKEST = ("kill", "limit", "kill", "fill")
+"""Most faults in a time: what happens again when each kind has had its share."""
 
 
 @contextmanager
@@ -192,6 +202,13 @@ def _family(run: subprocess.Popen[bytes]) -> list[psutil.Process]:
         return [process, *process.children(recursive=True)]
     except psutil.NoSuchProcess:
         return []
+
+
+def _has_workers(run: subprocess.Popen[bytes]) -> bool:
+    """Tell whether a process has been forked for a cell."""
+    with suppress(psutil.NoSuchProcess):
+        return any(process.ppid() != run.pid for process in _family(run)[1:])
+    return False
 
 
 def _limited(process: psutil.Process, n_bytes: int) -> bool:

@@ -6,8 +6,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from bench.analyses.contract import Analysis
+from bench.analyses.registry import analyses
+from bench.cli.analysis_command import analysis_command
 from bench.cli.analyze import command as analyze
-from bench.errors import DataError, RecordError, UsageError
+from bench.errors import BenchError, DataError, RecordError, UsageError
 from tests.fixtures.trained_cells import Trained
 
 SUFFIXES = {".tex", ".md", ".csv", ".json", ".pdf", ".svg", ".png", ".txt"}
@@ -93,3 +96,16 @@ def test_one_channel_is_called_meaningless(simulated: Callable[[str], Path], tmp
     root = simulated("sleep-edf")
     done = invoke("centralization", "--datasets", "sleep-edf", "--data", root, "--out", tmp_path)
     assert "one channel: SCI is 1 and DIC is 0 whatever the signal" in done.output
+
+
+@pytest.mark.parametrize("name", analyses())
+def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_computed(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    computed: list[object] = []
+    monkeypatch.setattr(Analysis, "run", lambda *given: computed.append(given))
+    (tmp_path / "file").write_text("not a folder")
+    command = analysis_command(analyses()[name])
+    with pytest.raises(BenchError, match="cannot write to"):
+        command.main(["--out", str(tmp_path / "file" / "r")], standalone_mode=False)
+    assert computed == []

@@ -128,6 +128,8 @@ DAMAGES = {
     "text": (SIGNAL, lambda text: "#hello" + text[15:], "could not convert"),
     "constant": (SIGNAL, constant, "a constant channel"),
     "label 0": (LABELS, lambda text: "0" + text[1:], r"line 1: '0', expected 1 to 6"),
+    "label after a blank line": (LABELS, lambda text: "\n0" + text[1:], r"line 2: '0', expected 1 to 6"),
+    "nan after a blank line": (SIGNAL, lambda text: "\nnan" + text[15:], "line 2: a value that is not"),
     "label 7": (LABELS, lambda text: "7" + text[1:], r"line 1: '7', expected 1 to 6"),
     "label of 5000 digits": (LABELS, lambda text: "1" * 5000 + text[1:], r"line 1: '1{40}', expected"),
     "label word": (LABELS, lambda text: "WALKING" + text[1:], r"line 1: 'WALKING', expected 1 to 6"),

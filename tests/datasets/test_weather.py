@@ -72,6 +72,8 @@ def test_encodings_read_alike(tmp_path: Path, encoding: str) -> None:
         ([row(0), row(10, "nan")], HEADER, "row 3: a value that is not a finite number"),
         ([row(0), row(10).replace("2020", "20x0")], HEADER, "row 3: Invalid isoformat"),
         ([row(20), row(10)], HEADER, "times run backwards after row 2"),
+        ([row(0), "", row(10, "nan")], HEADER, "row 4: a value that is not a finite number"),
+        ([row(0), row(0), row(20), row(10)], HEADER, "times run backwards after row 4"),
         ([row(0, "-9999"), row(10, "-9999")], HEADER, "nothing but -9999"),
         ([row(0), row(10)], HEADER.replace("rh (%)", "rh"), r"column 'rh' where 'rh \(%\)' is expected"),
         ([row(0), row(10)], HEADER + ",more", "23 columns, expected 22"),

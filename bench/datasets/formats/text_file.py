@@ -12,7 +12,12 @@ from bench.errors import DataError
 
 
 def text_lines(path: Path, most_bytes: int = MOST_TEXT_BYTES) -> list[str]:
-    """Return the lines of a text file, stripped, without the empty ones.
+    """Return the lines of a text file, stripped, without the empty ones; see `numbered_lines`."""
+    return [line for _, line in numbered_lines(path, most_bytes)]
+
+
+def numbered_lines(path: Path, most_bytes: int = MOST_TEXT_BYTES) -> list[tuple[int, str]]:
+    """Return the lines of a text file, stripped, without the empty ones, each with its number in the file.
 
     A byte order mark is honoured (UTF-8, UTF-16); anything else that is not UTF-8 is taken as Latin-1. Line
     ends may be LF, CRLF or CR.
@@ -31,7 +36,8 @@ def text_lines(path: Path, most_bytes: int = MOST_TEXT_BYTES) -> list[str]:
             text = content.decode("utf-8-sig")
         except UnicodeDecodeError:
             text = content.decode("latin-1")
-    return [line for line in map(str.strip, text.splitlines()) if line]
+    lines = enumerate(map(str.strip, text.splitlines()), start=1)
+    return [(number, line) for number, line in lines if line]
 
 
 def table_rows(
