@@ -77,8 +77,8 @@ def draw_heart(generator: np.random.Generator, *, p_spread_mv: float = 0.02) -> 
     ``NORM``; ``MI``: deep Q, ST elevation and inverted T towards the lower wall; ``STTC``: ST depression and inverted
     T; ``CD``: broad QRS with a late terminal vector; ``HYP``: tall R, leftward and backward, strain. How marked the
     change is differs between subjects, but it is always visible, and each condition has one cause only: real ones
-    are harder. ``p_spread_mv`` is how far the P wave, which no condition alters much, lies from the average heart's, as a
-    deviation along each axis.
+    are harder. ``p_spread_mv`` is how far the P wave, which no condition alters much, lies from the average heart's:
+    the deviation along each axis.
     """
     turn = _small_rotation(generator, angle=0.10)
     size = generator.lognormal(0.0, 0.2)
