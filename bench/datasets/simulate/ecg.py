@@ -71,19 +71,21 @@ class Heart:
     noise_mv: float
 
 
-def draw_heart(generator: np.random.Generator, *, own_mv: float = 0.02) -> Heart:
+def draw_heart(generator: np.random.Generator, *, p_spread_mv: float = 0.02) -> Heart:
     """Draw a subject's heart, with the looks that it would have in each condition.
 
     ``NORM``; ``MI``: deep Q, ST elevation and inverted T towards the lower wall; ``STTC``: ST depression and inverted
     T; ``CD``: broad QRS with a late terminal vector; ``HYP``: tall R, leftward and backward, strain. How marked the
     change is differs between subjects, but it is always visible, and each condition has one cause only: real ones
-    are harder. ``own_mv`` is how far each wave's dipole lies from the average heart's, as a deviation along each axis.
+    are harder. ``p_spread_mv`` is how far the P wave, which no condition alters much, lies from the average heart's:
+    the deviation along each axis.
     """
     turn = _small_rotation(generator, angle=0.10)
     size = generator.lognormal(0.0, 0.2)
     waves = {}
     for name, (centre, width, dipole) in _HEALTHY_WAVES.items():
-        own = np.asarray(dipole) * generator.lognormal(0.0, 0.1) + generator.normal(0.0, own_mv, 3)
+        spread_mv = p_spread_mv if name == "P" else 0.02
+        own = np.asarray(dipole) * generator.lognormal(0.0, 0.1) + generator.normal(0.0, spread_mv, 3)
         waves[name] = Wave(
             centre * generator.lognormal(0.0, 0.05),
             width * generator.lognormal(0.0, 0.10),
