@@ -1,5 +1,6 @@
 """docs/models.md says of every model what the package says of it."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -20,17 +21,24 @@ def rows() -> dict[str, list[str]]:
 
 
 def test_every_model_has_its_row() -> None:
-    assert set(rows()) == {name for name in registry.names() if not registry.entry(name).is_own}
+    ours = {name for name in registry.names() if not registry.entry(name).is_own}
+    assert set(rows()) == {*ours, *registry.estimator_names(), "braindecode (8)"}
 
 
 def test_every_estimator_has_its_row() -> None:
-    text = DOCUMENT.read_text(encoding="utf-8").partition("## Estimators")[2]
+    text = DOCUMENT.read_text(encoding="utf-8").partition("\n## Estimators")[2]
     for name in registry.estimator_names():
         entry = registry.entry(name)
         source = f"{entry.paper}; {entry.repository}@{entry.commit}" if entry.commit != "-" else "-"
         assert any(
             line.startswith(f"| {name} |") and line.endswith(f"| {source} |") for line in text.splitlines()
         )
+
+
+def test_every_network_of_braindecode_has_its_row() -> None:
+    text = DOCUMENT.read_text(encoding="utf-8").partition("## Networks of braindecode")[2]
+    listed = re.findall(r"^\| (\w+) \| [A-Z]", text.partition("\n## ")[0], re.MULTILINE)
+    assert {f"braindecode.{name}" for name in listed} == set(registry.braindecode_names())
 
 
 @pytest.mark.parametrize("name", registry.names())

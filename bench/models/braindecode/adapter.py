@@ -12,7 +12,15 @@ from bench.errors import ModelError
 REVISION = 1
 
 # What torch and braindecode raise where the layers of a network do not fit a window.
-_MISFITS = (ArithmeticError, AssertionError, LookupError, RuntimeError, TypeError, ValueError)
+_MISFITS = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
 
 
 class Adapted(nn.Module):
@@ -50,7 +58,7 @@ class Adapted(nn.Module):
                 logits = self._tried(torch.zeros(2, n_times, n_channels))
         except _MISFITS as error:
             raise ModelError(
-                f"braindecode:{class_name} does not fit windows of {n_channels} channels and {n_times} steps: "
+                f"braindecode:{class_name} does not fit windows of n_channels {n_channels}, n_times {n_times}: "
                 f"{_one_line(error)}; choose another network, or change this one by --set, see 'bench list settings "
                 f"--model braindecode:{class_name}'"
             ) from error

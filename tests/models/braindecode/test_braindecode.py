@@ -123,7 +123,7 @@ def test_windows_are_turned_and_features_are_what_the_last_layer_reads() -> None
 @pytest.mark.usefixtures("stub")
 def test_what_does_not_fit_is_refused_and_what_shrinks_says_so() -> None:
     estimators.register_own("braindecode:Net")
-    misfit = "braindecode:Net does not fit windows of 3 channels and 128 steps: kernel must be an odd number; choose"
+    misfit = "braindecode:Net does not fit windows of n_channels 3, n_times 128: kernel must be an odd number; choose"
     with pytest.raises(ModelError, match=misfit):
         registry.build("braindecode.Net", 3, 128, 2, sfreq=256.0)
     with pytest.warns(UserWarning, match="braindecode:Net: layers are shrunk"):
