@@ -26,9 +26,10 @@ KILLED, STOPPED, FAILED, DONE = -9, 2, 1, 0
 DISK_ERRORS = ("ENOSPC", "EIO", "EDQUOT")
 _DAY_S = 86_400
 # A grid has no more than so many: on a slow machine no worker would live until its first checkpoint.
-_MOST = (20, 60)
-_MOST_KILLS = (40, 100)
-_MOST_NODES = (8, 16)
+_MOST = (30, 100)
+_MOST_KILLS = (60, 150)
+_MOST_BESIDE_WORKERS = (20, 60)
+_MOST_NODES = (10, 20)
 _TMPFS_BYTES = 64 << 20
 _NODE: dict[str, Any] = {"num_cpus": 1, "object_store_memory": 80 << 20}
 # Too little for a checkpoint, a record or a line of a log.
@@ -38,7 +39,7 @@ _LEFT_BYTES = (0, 0, 100, 2000, 20_000)
 def kill(this: Round) -> None:
     """Kill workers, the fork server and the run itself, then leave it alone; often only while there is a worker."""
     only_beside_workers = this.draw.random() < 2 / 3
-    most = this.draw.randint(*(_MOST if only_beside_workers else _MOST_KILLS))
+    most = this.draw.randint(*(_MOST_BESIDE_WORKERS if only_beside_workers else _MOST_KILLS))
 
     def strike(run: subprocess.Popen[bytes]) -> str | None:
         if this.faults.total() >= most or (only_beside_workers and not _has_workers(run)):
@@ -121,7 +122,7 @@ def rival(this: Round) -> None:
         for record in this.draw.sample(this.finished(), n_left):
             shutil.rmtree(record.parent)
     runs = []
-    for _ in range(this.draw.choice((2, 3, 6, 8))):
+    for _ in range(this.draw.choice((2, 3, 8, 8))):
         runs.append(this.start())
         time.sleep(this.draw.uniform(0, 3))
     for run in runs:
