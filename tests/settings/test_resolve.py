@@ -250,5 +250,5 @@ def test_what_the_presets_promise() -> None:
     assert preset("quick").seeds == (41,)
     demo = preset("demo")
     assert demo.simulated
-    assert (demo.seeds, demo.training["epochs"], demo.training["max_train_windows"]) == ((41, 42, 43), 3, 200)
+    assert (demo.seeds, demo.training["epochs"], demo.training["max_train_windows"]) == ((41, 42, 43), 3, 300)
     assert demo.hyperparameters["d_model"] == 32

@@ -25,7 +25,7 @@ from bench.files import atomic_file
 if TYPE_CHECKING:
     import edfio
 
-REVISION = 2
+REVISION = 3
 DEMO = {"n_subjects": 20, "seconds": 300.0}
 
 # Subjects 00 to 15 are for training and validation, so 16 is the first for testing.
@@ -33,7 +33,7 @@ _MIN_SUBJECTS = 17
 _MIN_EPOCHS = 10
 _RATE_HZ = FACTS.sampling_rate_hz
 # Standard deviation of the rhythm that a stage's epochs share, in microvolt.
-_LOCKED_UV = 40.0
+_LOCKED_UV = 60.0
 # Stages of a cycle of sleep in order, with their share of it.
 _CYCLE = ((1, 0.10), (2, 0.25), (3, 0.19), (2, 0.22), (4, 0.19), (0, 0.05))
 # Share of a recording before sleep and after it.
