@@ -8,7 +8,7 @@ import click
 
 from bench.cli.options import SuggestingGroup
 
-_NOT_COUNTED = {"parameters": None, "total": None}
+_NOT_COUNTED: dict[str, int | None] = {"parameters": None, "total": None}
 
 
 @click.group("list", cls=SuggestingGroup)
@@ -56,8 +56,9 @@ def list_models(dataset: str | None, as_json: bool) -> None:
         entry, is_estimator = registry.entry(name), registry.is_estimator(name)
         kind = "estimator" if is_estimator else "network"
         row: dict[str, Any] = {"name": name, "group": entry.group, "kind": kind, "family": entry.family}
+        fits = "-"
         if dataset is not None:
-            counted, fits = (_NOT_COUNTED, "-") if is_estimator else _counted(name, dataset)
+            counted, fits = (_NOT_COUNTED, fits) if is_estimator else _counted(name, dataset)
             row |= counted
         recipe = "-" if is_estimator else published.followed_by(name)
         row |= {"source": f"{entry.paper}; {entry.repository}@{entry.commit}", "recipe": recipe}

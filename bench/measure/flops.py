@@ -78,7 +78,8 @@ def count_flops(build: Callable[[], nn.Module], n_times: int, n_channels: int) -
 def _count(build: Callable[[], nn.Module], n_times: int, n_channels: int) -> Flops:
     counter = FlopCounterMode(display=False, custom_mapping=_FORMULAS)
     with FakeTensorMode(), torch.device("cpu"):
-        model = build().eval()
+        # Parametrised weights that need a gradient cannot be tracked in inference mode.
+        model = build().eval().requires_grad_(False)
         window = torch.empty(1, n_times, n_channels)
         with torch.inference_mode(), _plain_attention(), counted_scans() as scans, counter:
             model(window)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 import torch
 from torch import Tensor, nn
+from torch.nn.utils.parametrize import register_parametrization
 
 from bench import models
 from bench.errors import ModelError
@@ -306,6 +307,22 @@ def test_whole_bilstm() -> None:
     gates = 2 * n_times * 4 * width * ((9 + width) + (2 * width + width)) * 2
     head = 2 * (6 * width) * 128 + 2 * 128 * 3
     assert count_flops(lambda: models.build("bilstm", 9, n_times, 3), n_times, 9) == Flops(gates + head, 0, 0)
+
+
+class Shrunk(nn.Module):
+    """Weights of at most one in norm, as a constraint of braindecode's convolutions has them."""
+
+    def forward(self, weight: Tensor) -> Tensor:
+        return weight / weight.norm().clamp(min=1)
+
+
+def test_a_constrained_weight_counts_as_any_other() -> None:
+    def constrained() -> nn.Module:
+        layer = nn.Linear(D, F)
+        register_parametrization(layer, "weight", Shrunk())
+        return layer
+
+    assert count(constrained) == count(lambda: nn.Linear(D, F))
 
 
 @pytest.mark.parametrize("model", registry.names())
