@@ -17,6 +17,9 @@ LEVEL = 0.95
 POSSIBLE_POINTS = 100.0
 """No two scores in percent differ by more."""
 
+_LEAST_DF = 1.0
+"""Of two seeds, or of two subjects of a class: fewer have no variance."""
+
 FEW_SUBJECTS = 10
 """Below this many test subjects an interval is flagged; docs/statistics.md has its coverage then."""
 
@@ -90,9 +93,13 @@ class Estimate:
 
     @property
     def df(self) -> float:
-        """Satterthwaite's degrees of freedom; infinite if nothing varies."""
+        """Satterthwaite's degrees of freedom, at least those of the least source; infinite if nothing varies.
+
+        A sum of variances is known as well as its least source at worst. A source that is cut off at zero keeps its
+        doubt, which alone could bring the degrees below one, and every interval to all that is possible.
+        """
         doubt = sum(source.doubt for source in self.sources)
-        return self.standard_error**4 / doubt if doubt else inf
+        return max(self.standard_error**4 / doubt, _LEAST_DF) if doubt else inf
 
     @property
     def few_subjects(self) -> bool:

@@ -236,6 +236,15 @@ def test_simulated_labels_are_the_published(simulated: Callable[[str], Path]) ->
     assert {subject for subject, label in labels.items() if label == 1} == apava.ALZHEIMER
 
 
+@pytest.mark.parametrize(("n_doubtful", "n_windows"), [(9, 4), (11, 5)])
+def test_a_tenth_of_the_windows_mostly_shows_the_other_class(n_doubtful: int, n_windows: int) -> None:
+    for seed in range(20):
+        shown = simulator._draw_shown(np.random.default_rng(seed), 0, 5, n_doubtful).reshape(5, 20)
+        windows = [shown[:, start : start + 4].mean(axis=1) for start in range(0, 17, 2)]
+        assert (np.array(windows) > 0.5).sum() == n_windows
+        assert not (np.array(windows) == 0.5).any()
+
+
 def test_simulation_depends_on_the_seed_only(tmp_path: Path) -> None:
     for name, seed in (("a", 1), ("b", 1), ("c", 2)):
         simulator.simulate(tmp_path / name, n_subjects=20, seconds=5, seed=seed)

@@ -69,6 +69,13 @@ def test_what_does_not_vary_has_an_interval_without_width() -> None:
     assert (found.bounds().low, found.bounds().high) == (0.5, 0.5)
 
 
+def test_a_source_cut_off_at_zero_takes_no_degrees_of_freedom_but_one() -> None:
+    found = Estimate(0.9, (Variance(1e-6, 1e-12), Variance(0.0, 1e-8)), n_seeds=3, n_subjects=4)
+    assert found.df == 1
+    bounds = found.share_bounds()
+    assert 0.88 < bounds.low < bounds.high < 0.92
+
+
 @pytest.mark.parametrize(
     ("ddof", "variance"), [(0, 0.93**2 / 4), (1, 0.93**2 / 5)], ids=["divided by n", "divided by n - 1"]
 )

@@ -76,7 +76,7 @@ def settled(
 
 
 def test_a_presets_widths_are_a_condition(record: Record) -> None:
-    wide = settled(record, epochs=3, warmup_epochs=1, batch_size=32, max_train_windows=300)
+    wide = settled(record, epochs=3, batch_size=8, max_train_windows=300)
     toy, wide = compare([settled(record, "demo"), wide])
     assert "d_ff=64, d_model=32" in toy.condition.changes
     assert "d_model" not in wide.condition.changes

@@ -69,7 +69,7 @@ FRONTOTEMPORAL = Condition(
 )  # fmt: skip
 
 # Standard deviation in microvolt where the driven rhythm is largest.
-_DRIVEN_UV = 50.0
+_DRIVEN_UV = 60.0
 
 
 @dataclass(frozen=True)
