@@ -61,6 +61,8 @@ def _caption(controls: Sequence[ControlStudy]) -> str:
         "class; stratified: each class with its share, the best guess that does not look at the signal. Above chance: "
         "the interval lies above the stratified guess, so that the score has another source than the training labels, "
         "such as validation or test labels. At chance: it does not; a leak too small for these subjects and seeds "
-        f"stays unseen. Of {plural(n_verdicts, 'interval')} one in forty lies above chance by luck alone. True labels: "
+        "stays unseen. The best epoch is chosen by true validation labels, which lifts the mean of networks whose "
+        "epochs scatter above the guess: with one epoch there is no choice. "
+        f"Of {plural(n_verdicts, 'interval')} one in forty lies above chance by luck alone. True labels: "
         f"the same cells without the control. Device: {devices(records)}."
     )
