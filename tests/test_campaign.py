@@ -106,9 +106,9 @@ def test_a_finished_cell_that_was_damaged_on_purpose_may_be_done_again(tmp_path:
 
 def test_an_unexpected_end_is_seen_with_its_last_words(tmp_path: Path) -> None:
     this, _ = round_of(tmp_path)
-    assert this.ended(this.start(words=("--models", "nosuchmodel")), allowed=(0,)) == 2
+    assert this.ended(this.start(words=("--recipe", "nosuchrecipe")), allowed=(0,)) == 2
     (problem,) = this.problems
-    assert problem.startswith("exit code 2: error: unknown model 'nosuchmodel'")
+    assert problem.startswith("exit code 2: error: unknown recipe 'nosuchrecipe'")
     assert this.exits == {"2": 1}
 
 
