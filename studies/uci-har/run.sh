@@ -23,7 +23,7 @@ quick_models=medmamba,medformer,crossformer,itransformer,inceptiontime,resnet1d,
 slow_models=transformer,nonformer,patchtst,fedformer,informer,autoformer,mtst,reformer
 
 equal() {
-    "$bench" run "${grid[@]}" "${budget[@]}" --seeds 41-43 --models "$quick_models,linear,dummy,minirocket"
+    "$bench" run "${grid[@]}" "${budget[@]}" --seeds 41-43 --models "$quick_models,linear,spectral,dummy,minirocket"
     "$bench" run "${grid[@]}" "${budget[@]}" --seeds 41-43 --models "$slow_models"
 }
 
