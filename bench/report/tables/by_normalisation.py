@@ -1,10 +1,10 @@
 """One dataset's scores under every normalisation of its windows that was tried, side by side."""
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from bench.paper.names import short_name
+from bench.paper.names import in_paper_order, short_name
 from bench.render.table import Block, Cell, Footnotes, Row, Table
 from bench.report.tables.main_results import score_cell
 from bench.studies.aggregate import Comparison
@@ -21,39 +21,54 @@ _WORDS = {
 
 def normalisation_tables(comparisons: Sequence[Comparison]) -> list[Table]:
     """Return a table for each set of comparisons that differ in nothing but normalisation."""
-    alike: dict[tuple[str, ...], list[Study]] = defaultdict(list)
+    places: dict[tuple[str, ...], dict[str, list[Study]]] = defaultdict(lambda: defaultdict(list))
     for comparison in comparisons:
         condition = comparison.condition
-        changes = _without_normalisation(condition.changes)
-        place = condition.dataset, condition.recipe, condition.fingerprint, condition.split, changes
-        alike[place].append(Study(comparison))
-    chosen = [studies for studies in alike.values() if len(_by_normalisation(studies)) > 1]
+        place = condition.dataset, condition.recipe, condition.fingerprint, condition.split
+        places[place][_without_normalisation(condition.changes)].append(Study(comparison))
+    found = [studies for by_changes in places.values() for studies in _alike([*by_changes.values()])]
     return [
-        _table(_by_normalisation(studies), f"normalisation-{studies[0].dataset}-{number}")
-        for number, studies in enumerate(chosen, 1)
+        _table(studies, models, f"normalisation-{next(iter(studies.values())).dataset}-{number}")
+        for number, (studies, models) in enumerate(found, 1)
     ]
 
 
-def _table(studies: dict[str, Study], name: str) -> Table:
-    """Return models as rows and normalisations as columns; only models with all seeds under two or more."""
+def _alike(groups: Sequence[Sequence[Study]]) -> Iterator[tuple[dict[str, Study], list[str]]]:
+    """Yield the studies by normalisation that stand in one table, with the models that have all seeds of two or more.
+
+    A group has the studies with the same changes. Studies of estimators alone stand in every table of their place,
+    since changed epochs change nothing for estimators.
+    """
+    alone = [study for group in groups for study in group if _is_of_estimators(study)]
+    for group in [group for group in groups if not all(map(_is_of_estimators, group))] or groups:
+        studies = _by_normalisation([*alone, *group])
+        complete = Counter(
+            model for study in studies.values() for model in study.groups if study.is_complete(model)
+        )
+        models = [model for model in in_paper_order(complete) if complete[model] > 1]
+        if models:
+            yield studies, models
+
+
+def _is_of_estimators(study: Study) -> bool:
+    return all(record.is_estimator for record in study.everything.records)
+
+
+def _table(studies: dict[str, Study], models: Sequence[str], name: str) -> Table:
+    """Return models as rows and normalisations as columns."""
     notes = Footnotes()
-    first = next(iter(studies.values()))
-    models = [
-        model
-        for model in dict.fromkeys(model for study in studies.values() for model in study.groups)
-        if sum(study.is_complete(model) for study in studies.values()) > 1
-    ]
+    largest = max(studies.values(), key=lambda study: len(study.groups))
     rows = tuple(Row(model, _scores(studies, model, notes)) for model in models)
     columns = [[row.cells[number].mean for row in rows] for number in range(len(studies))]
     spread = Row("range over models", (*map(_range, columns), Cell()))
     return Table(
         name=name,
-        title=f"{short_name(first.dataset)}{suffix(first.record.data)}: macro F1 by normalisation",
+        title=f"{short_name(largest.dataset)}{suffix(largest.record.data)}: macro F1 by normalisation",
         columns=(*studies, "range"),
         groups=(("windows scaled", len(studies)), ("points", 1)),
         blocks=(Block("measured", rows), Block("points between the highest and the lowest", (spread,))),
         caption=(
-            f"Macro F1 in percent. {study_setting(_unchanged(first))} All but the normalisation is the same in a row. "
+            f"Macro F1 in percent. {study_setting(_unchanged(largest))} A row differs in normalisation alone. "
             "Scaled by channels: with mean and deviation of each channel over the training windows; within each "
             "window: with those of the channel in that window, which takes its level and amplitude away."
         ),

@@ -69,5 +69,34 @@ def test_a_missing_seed_is_said(tmp_path: Path) -> None:
     assert table.footnotes == ("by the training windows' channels: patchtst on PTB: seed 42 not run",)
 
 
+def test_changed_epochs_of_networks_part_no_estimators(tmp_path: Path) -> None:
+    def changed(record: Record) -> Record:
+        settings = record.settings
+        of_epochs = {
+            "training": settings["training"] | {"epochs": 5},
+            "origins": settings["origins"] | {"epochs": "--set"},
+            "changed": [*settings["changed"], "epochs"],
+        }
+        return record.model_copy(update={"settings": settings | of_epochs})
+
+    def fitted(record: Record) -> Record:
+        settings = record.settings | {"training": {}}
+        return record.model_copy(update={"settings": settings, "fitted_state": None})
+
+    records = write_grid(tmp_path, GRID)
+    networks = [changed(record) for record in records if record.cell.model == "medmamba"]
+    estimators = [fitted(record) for record in records if record.cell.model == "patchtst"]
+    table = table_of([*networks, *estimators, *(under(record, "none", 1) for record in estimators)])
+    assert [row.label for row in table.rows] == ["patchtst", "range over models"]
+    assert table.columns == ("none", "within each window", "range")
+    assert None not in (table.rows[0].cells[0].mean, table.rows[0].cells[1].mean)
+
+
+def test_models_of_one_normalisation_each_make_no_table(tmp_path: Path) -> None:
+    records = write_grid(tmp_path, GRID)
+    ours, others = ([r for r in records if r.cell.model == model] for model in ("medmamba", "patchtst"))
+    assert normalisation_tables(compare([*ours, *(under(record, "none", 0) for record in others)])) == []
+
+
 def test_one_normalisation_makes_no_table(tmp_path: Path) -> None:
     assert normalisation_tables(compare(write_grid(tmp_path, GRID))) == []
