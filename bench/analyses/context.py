@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from bench import datasets
 from bench.analyses.analysed_cells import AnalysedCells
 from bench.analyses.arrays import write_arrays
-from bench.analyses.contract import Analysis, SavedRecord, Say
+from bench.analyses.contract import Analysis, ChosenCells, SavedRecord, Say
 from bench.analyses.store import write
 from bench.analyses.trained import alike, trained_cells
 from bench.datasets.simulate.cohort import demo_root
@@ -112,13 +112,7 @@ class Context:
         return first
 
     def chosen(
-        self,
-        *,
-        models_text: str | None,
-        datasets_text: str | None,
-        default_models: str,
-        default_datasets: str,
-        recipe: str | None,
+        self, options: ChosenCells, *, default_models: str, default_datasets: str
     ) -> list[list[Record]]:
         """Return the `cells` of each model on each dataset; named ones must exist, absent defaults are skipped.
 
@@ -131,19 +125,19 @@ class Context:
         """
         found: dict[tuple[str, str], list[Record]] = {}
         missing: dict[tuple[str, str], RecordError] = {}
-        for dataset in self.dataset_names(datasets_text or default_datasets):
-            for model in model_names(models_text or default_models):
+        for dataset in self.dataset_names(options.datasets or default_datasets):
+            for model in model_names(options.models or default_models):
                 try:
-                    found[model, dataset] = self.cells(model, dataset, recipe)
+                    found[model, dataset] = self.cells(model, dataset, options.recipe)
                 except RecordError as error:
                     missing[model, dataset] = error
         models_found, datasets_found = {model for model, _ in found}, {dataset for _, dataset in found}
         for (model, dataset), error in missing.items():
             is_wanted = (
                 not found
-                or (models_text and datasets_text)
-                or (models_text and model not in models_found)
-                or (datasets_text and dataset not in datasets_found)
+                or (options.models and options.datasets)
+                or (options.models and model not in models_found)
+                or (options.datasets and dataset not in datasets_found)
             )
             if is_wanted:
                 raise error

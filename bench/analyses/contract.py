@@ -35,6 +35,25 @@ class CellOptions(Options):
     recipe: str | None = Field(default=None, description="Only cells of this recipe. [default: any]")
 
 
+class ChosenCells(Protocol):
+    """Options that name the models and datasets of trained cells; None leaves the choice to the analysis."""
+
+    @property
+    def models(self) -> str | None:
+        """Names, a comma list."""
+        ...
+
+    @property
+    def datasets(self) -> str | None:
+        """Names, a comma list."""
+        ...
+
+    @property
+    def recipe(self) -> str | None:
+        """Only cells of this recipe."""
+        ...
+
+
 Device = Literal["auto", "cpu", "cuda"]
 
 

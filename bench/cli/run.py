@@ -16,6 +16,7 @@ from bench.cli.options import (
     report_folder,
 )
 from bench.cli.report import render_and_print
+from bench.estimators.keep_fitted import WRITERS, require_writer
 
 
 @click.command("run")
@@ -55,7 +56,7 @@ from bench.cli.report import render_and_print
 )
 @click.option(
     "--keep-fitted",
-    type=click.Choice(["skops", "joblib"]),
+    type=click.Choice(WRITERS),
     help="Write estimators that are fitted now beside their records. joblib writes pickles: to load one runs it.",
 )
 @click.option("--dry-run", is_flag=True, help="Show the cells and what is done; train nothing.")
@@ -77,7 +78,6 @@ def command(data: Path | None, out: Path | None, dry_run: bool, **options: Any) 
     bench run --models medmamba --datasets adftd --data DIR --control shuffled-labels
     """
     from bench.cli import over_grid as grid
-    from bench.estimators.keep_fitted import require_writer
 
     wanted, threads = options.pop("efficiency"), options["threads"]
     options["threads"] = threads or 1

@@ -43,15 +43,18 @@ STAMPS = {
 """Written into pictures, which lose their captions when shared."""
 
 
-def stamp(dataset: str, kind: str) -> str:
-    """Return what is written into a picture of one dataset: its name, and the kind of its data unless it is whole."""
-    return f"{dataset}. {STAMPS[kind]}" if STAMPS[kind] else dataset
+def stamp(dataset: str, kind: str, share: str = "") -> str:
+    """Return what is written into a picture: a dataset's name and, unless it is whole, the kind of its data.
+
+    ``share`` stands behind the kind.
+    """
+    words, colon, rest = STAMPS[kind].partition(":")
+    return f"{dataset}. {words}{share}{colon}{rest}" if words else dataset
 
 
 def data_stamp(dataset: str, data: DataDescription) -> str:
-    """Return the same with the share of the windows of converted data."""
-    kind, colon, rest = STAMPS[data.kind].partition(":")
-    return f"{dataset}. {kind}{_share(data)}{colon}{rest}" if kind else dataset
+    """Return the same of described data, with its share of the windows."""
+    return stamp(dataset, data.kind, _share(data))
 
 
 def sentence(data: DataDescription) -> str:

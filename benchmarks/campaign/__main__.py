@@ -76,19 +76,20 @@ def play_again(ledger: Ledger, play: Play) -> None:
 
 def inject(ledger: Ledger, play: Play, n_faults: int, deadline: float) -> None:
     """Run one small grid after the other under faults of changing kinds."""
+    kinds = [kind for kind in KINDS if usable(kind)]
     while ledger.n_happened < n_faults and time.monotonic() < deadline:
         number = len(ledger.parts)
-        kind = next_kind(ledger, [kind for kind in KINDS if usable(kind)], n_faults // A_SHARE)
+        kind = next_kind(ledger, kinds, n_faults // A_SHARE)
         ledger.add(play(kind, number))
         tell(f"round {number}, {kind}: {ledger.n_happened} of {n_faults} faults", ledger.parts[-1])
 
 
 def next_kind(ledger: Ledger, kinds: list[str], share: int) -> str:
     """Return the kind of fault that has happened least, or one of the quickest where each has had its share."""
+    played = ledger.by_kind()
     # A round without a fault counts as one, or its kind would come for ever.
     counts = {
-        kind: sum(max(1, sum(part.happened.values())) for part in ledger.by_kind().get(kind, ()))
-        for kind in kinds
+        kind: sum(max(1, sum(part.happened.values())) for part in played.get(kind, ())) for kind in kinds
     }
     least = min(kinds, key=counts.__getitem__)
     quickest = [kind for kind in QUICKEST if kind in kinds]

@@ -170,13 +170,7 @@ def untrained_layer(record: Record) -> ChannelMixing:
 
 def run(context: Context, options: Options) -> None:
     """Compare the correlations of channels before and after the trained mixing layer, on test windows."""
-    chosen = context.chosen(
-        models_text=options.models,
-        datasets_text=options.datasets,
-        default_models="medmamba",
-        default_datasets="adftd",
-        recipe=options.recipe,
-    )
+    chosen = context.chosen(options, default_models="medmamba", default_datasets="adftd")
     for records in chosen:
         context.write(analyse_cells(context, records))
 

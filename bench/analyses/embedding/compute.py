@@ -129,13 +129,7 @@ def make_map(features: NDArray[np.floating]) -> NDArray[np.float32]:
 
 def run(context: Context, options: Options) -> None:
     """Map the features of test windows by t-SNE, and measure whether they cluster by class or by subject."""
-    chosen = context.chosen(
-        models_text=options.models,
-        datasets_text=options.datasets,
-        default_models="medformer,medmamba",
-        default_datasets="adftd,ptb-xl",
-        recipe=options.recipe,
-    )
+    chosen = context.chosen(options, default_models="medformer,medmamba", default_datasets="adftd,ptb-xl")
     for records in chosen:
         cell = records[0].cell
         context.say(f"{cell.model} on {cell.dataset}: {len(records)} seeds")

@@ -123,13 +123,7 @@ def measure_cell(model: MedMamba, part: Part, seed: int, batch_size: int) -> Sca
 def run(context: Context, options: Options) -> None:
     """Measure the frequency response of every branch's kernels and macro F1 without each branch."""
     options = options.model_copy(update={"device": resolve_device(options.device)})
-    chosen = context.chosen(
-        models_text=options.models,
-        datasets_text=options.datasets,
-        default_models="medmamba",
-        default_datasets="adftd",
-        recipe=options.recipe,
-    )
+    chosen = context.chosen(options, default_models="medmamba", default_datasets="adftd")
     for records in chosen:
         context.write(analyse_cells(context, records, options))
 

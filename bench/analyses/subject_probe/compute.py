@@ -130,13 +130,7 @@ def run(context: Context, options: Options) -> None:
     if options.models:
         for name in filter(models.is_estimator, chosen_models(options.models)):
             context.say(f"left out: {name} is an estimator, which has no features to probe")
-    chosen = context.chosen(
-        models_text=options.models,
-        datasets_text=options.datasets,
-        default_models="all",
-        default_datasets="all",
-        recipe=options.recipe,
-    )
+    chosen = context.chosen(options, default_models="all", default_datasets="all")
     for records in chosen:
         cell = records[0].cell
         context.say(f"{cell.model} on {cell.dataset}: {len(records)} seeds")

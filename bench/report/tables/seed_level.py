@@ -12,6 +12,7 @@ from bench.report.tables.significance import METRIC_TITLES
 from bench.stats.seed_tests import permutation, smallest_paired_p, smallest_permutation_p, welch
 from bench.stats.unknowable import NoIntervalError
 from bench.studies.caption import plural, suite_setting
+from bench.studies.model_blocks import together
 from bench.studies.suite import Study, Suite
 
 _Test = Callable[[Sequence[float], Sequence[float]], float]
@@ -36,10 +37,11 @@ def seed_table(suite: Suite, metric: str, name: str) -> Table | None:
         groups=tuple((short_name(study.dataset), 2) for study in studies),
         blocks=(Block("two-sided p", rows),),
         caption=(
-            f"{suite_setting(suite, studies)} Would other seeds order the two models alike on these very test "
-            f"subjects? {len(rivals) * len(studies)} comparisons, not corrected for their number. The smallest p that "
-            f"the data allow: {limits}. Welch's t has no such limit, since it takes scores as normal. What other "
-            "subjects would show is in the intervals of the differences."
+            f"{suite_setting(suite, studies)} {together((OURS, *rivals), 'Compared')}Would other seeds "
+            "order the two models alike on these very test subjects? "
+            f"{len(rivals) * len(studies)} comparisons, not corrected for their number. The smallest p that the data "
+            f"allow: {limits}. Welch's t has no such limit, since it takes scores as normal. What other subjects would "
+            "show is in the intervals of the differences."
         ),
         footnotes=notes.texts,
         corner="Rival",
