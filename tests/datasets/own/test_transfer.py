@@ -1,4 +1,4 @@
-"""Import and export: what users have comes in whole or is refused, and what goes out comes back the same."""
+"""Import: what users have comes in whole or is refused in one line."""
 
 import os
 import pickle
@@ -10,67 +10,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import ValidationError
 
-from bench.datasets import load, make_split, prepare, register_imported, registry
-from bench.datasets.contract import DamagedRecord, Dataset
+from bench.datasets import registry
+from bench.datasets.contract import DamagedRecord
 from bench.datasets.own import transfer
 from bench.datasets.own.imported import is_imported, reader_of
-from bench.datasets.own.window_folder import Description, read_description
+from bench.datasets.own.window_folder import read_description
 from bench.errors import DataError, UsageError
-
-KNOWN = Description(
-    name="mine",
-    title='My "own" study, \\ grün',
-    class_names=("ill", "well"),
-    channel_names=("a", "b", "c"),
-    sampling_rate_hz=100.0,
-)
-IDS = ["2", "10", "1"]
-
-
-def windows_of(number: int, n: int = 4) -> np.ndarray:
-    return np.random.default_rng(number).normal(size=(n, 5, 3)).astype(np.float32)
-
-
-def medformer(folder: Path, ids: list[str] = IDS, dtype: str = "float64") -> Path:
-    """A folder as the repository's notebooks write it; subject's class is the number modulo 2."""
-    (folder / "Feature").mkdir(parents=True)
-    (folder / "Label").mkdir()
-    for one in ids:
-        np.save(folder / "Feature" / f"feature_{one}.npy", windows_of(int(one)).astype(dtype))
-    np.save(folder / "Label" / "label.npy", np.array([(int(one) % 2, int(one)) for one in ids]))
-    return folder
-
-
-def arrays() -> dict[str, np.ndarray]:
-    return {
-        "windows": np.concatenate([windows_of(7), windows_of(8)]),
-        "labels": np.array([0, 1, 0, 1, 1, 1, 1, 1]),
-        "subject": np.array(["s7", "s8", "s7", "s8", "s7", "s7", "s8", "s8"]),
-    }
-
-
-def npz(folder: Path) -> Path:
-    folder.mkdir()
-    np.savez(folder / "windows.npz", allow_pickle=False, **arrays())
-    return folder
-
-
-def npy(folder: Path) -> Path:
-    folder.mkdir()
-    for name, array in arrays().items():
-        np.save(folder / f"{name}.npy", array)
-    return folder
-
-
-def read_all(folder: Path) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    reader = reader_of(folder)
-    cuts = [reader.cut(folder, record) for record in reader.records(folder).records]
-    return {str(cut.subject[0]): (cut.windows, cut.labels) for cut in cuts}
-
-
-# Import.
+from tests.datasets.own.user_folders import KNOWN, arrays, medformer, npy, npz, read_all, windows_of
 
 
 @pytest.mark.parametrize(
@@ -279,16 +226,14 @@ BAD_ARRAYS = {
 @pytest.mark.parametrize(("change", "message"), BAD_ARRAYS.values(), ids=BAD_ARRAYS.keys())
 def test_bad_arrays_are_refused(
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    make: Callable[[Path], Path],
+    make: Callable[[Path, dict[str, np.ndarray]], Path],
     change: Callable[[dict], object],
     message: str,
 ) -> None:
     changed = arrays()
     change(changed)
-    monkeypatch.setitem(globals(), "arrays", lambda: changed)
     with pytest.raises(DataError, match=message):
-        transfer.import_windows(make(tmp_path / "in"), tmp_path, description=KNOWN)
+        transfer.import_windows(make(tmp_path / "in", changed), tmp_path, description=KNOWN)
 
 
 def test_subjects_with_equal_windows_are_refused(tmp_path: Path) -> None:
@@ -408,132 +353,3 @@ def test_files_of_different_length_are_refused(tmp_path: Path) -> None:
     np.save(folder / "Feature" / "feature_002.npy", WINDOWS[:, :4])
     with pytest.raises(DataError, match=r"feature_002\.npy: shape \(4, 4, 3\), but feature_001\.npy has"):
         reader_of(folder)
-
-
-# Export.
-
-
-@pytest.fixture(scope="module")
-def exported(
-    tmp_path_factory: pytest.TempPathFactory, simulated: Callable[[str], Path]
-) -> tuple[Dataset, Path]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("BENCH_CACHE", str(tmp_path_factory.mktemp("cache")))
-        dataset = load("ptb", simulated("ptb"), normalise=False)
-    target = tmp_path_factory.mktemp("exported") / "out"
-    transfer.export_windows(dataset, target)
-    return dataset, target
-
-
-def test_exported_windows_come_back_the_same(exported: tuple[Dataset, Path], tmp_path: Path) -> None:
-    dataset, target = exported
-    folder = transfer.import_windows(target, tmp_path)
-    assert folder.name == "ptb-windows"
-    found = read_all(folder)
-    assert list(found) == list(dict.fromkeys(map(str, dataset.subject)))
-    for name, (windows, labels) in found.items():
-        chosen = dataset.indices((name,))
-        assert np.array_equal(windows, dataset.windows[chosen])
-        assert np.array_equal(labels, dataset.labels[chosen])
-
-
-def test_exported_folder_is_of_medformers_form(exported: tuple[Dataset, Path]) -> None:
-    dataset, target = exported
-    table = np.load(target / "Label" / "label.npy", allow_pickle=False)
-    assert table[:, 1].tolist() == list(range(1, len(set(dataset.subject)) + 1))
-    assert len(np.load(target / "Feature" / "feature_001.npy", allow_pickle=False).shape) == 3
-
-
-def test_simulated_windows_stay_marked(exported: tuple[Dataset, Path], tmp_path: Path) -> None:
-    _, target = exported
-    assert (target / "SIMULATED.json").exists()
-    assert (transfer.import_windows(target, tmp_path) / "SIMULATED.json").exists()
-
-
-def test_classes_that_change_within_subjects_come_back(
-    tmp_path: Path, simulated: Callable[[str], Path]
-) -> None:
-    dataset = load("uci-har", simulated("uci-har"), normalise=False)
-    transfer.export_windows(dataset, tmp_path / "out")
-    found = read_all(transfer.import_windows(tmp_path / "out", tmp_path))
-    for name, (_, labels) in found.items():
-        assert np.array_equal(labels, dataset.labels[dataset.indices((name,))])
-
-
-def test_export_does_not_replace_a_folder(exported: tuple[Dataset, Path], tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="exists already"):
-        transfer.export_windows(exported[0], tmp_path)
-
-
-def test_description_in_the_documents_can_be_read(tmp_path: Path) -> None:
-    text = (Path(__file__).parents[3] / "docs" / "datasets.md").read_text(encoding="utf-8")
-    (tmp_path / "dataset.toml").write_text(text.split("```toml\n")[1].split("```")[0])
-    described = read_description(tmp_path / "dataset.toml")
-    assert set(described.model_dump(exclude_unset=True)) == set(Description.model_fields)
-
-
-# Classes of windows, names, splits.
-
-
-def varying(folder: Path) -> Path:
-    """A Medformer folder in which subject 2 has windows of classes 0 and 2."""
-    medformer(folder)
-    np.save(folder / "Label" / "label.npy", np.array([(-1, 2), (0, 10), (1, 1)]))
-    np.save(folder / "Label" / "window_label_2.npy", np.array([0, 2, 2, 0]))
-    return folder
-
-
-def test_a_folder_with_rows_of_class_minus_1_describes_itself_and_comes_in(tmp_path: Path) -> None:
-    source = varying(tmp_path / "in")
-    found = transfer.described(source, name="mine", sampling_rate_hz=50.0)
-    assert found.class_names == ("class 0", "class 1", "class 2")
-    labels = read_all(transfer.import_windows(source, tmp_path, description=found))
-    assert {name: of_subject.tolist() for name, (_, of_subject) in labels.items()} == {
-        "1": [1] * 4,
-        "2": [0, 2, 2, 0],
-        "10": [0] * 4,
-    }
-
-
-def test_a_described_folder_can_get_another_name(exported: tuple[Dataset, Path]) -> None:
-    _, source = exported
-    found = transfer.described(source, name="again", sampling_rate_hz=None)
-    assert found == read_description(source / "dataset.toml").model_copy(update={"name": "again"})
-    with pytest.raises(UsageError, match="name 'Again'"):
-        transfer.described(source, name="Again", sampling_rate_hz=None)
-
-
-def test_a_given_split_is_kept_through_import_and_export(tmp_path: Path) -> None:
-    parts = {"train": ["2"], "validation": ["10"], "test": ["1"]}
-    description = Description.model_validate(KNOWN.model_dump() | {"split": parts})
-    transfer.import_windows(medformer(tmp_path / "in"), tmp_path, description=description)
-    register_imported(tmp_path)
-    manifest = prepare("mine", tmp_path)
-    split = make_split("mine", manifest.subjects)
-    assert (split.origin, split.train, split.validation, split.test) == ("given", ("2",), ("10",), ("1",))
-    assert make_split("mine", manifest.subjects, "fold 1/3", 1).origin == "fold-1/3-1"
-    transfer.export_windows(load("mine", tmp_path, normalise=False), tmp_path / "out", split)
-    assert read_description(tmp_path / "out" / "dataset.toml").split == description.split
-
-
-@pytest.mark.parametrize(
-    ("parts", "message"),
-    [
-        ({"train": ["2"], "validation": ["10"], "test": ["11"]}, r"subject '1' is in no part of \[split\]"),
-        ({"train": ["2", "11"], "validation": ["10"], "test": ["1"]}, "subject '11' has no windows"),
-    ],
-)
-def test_a_split_that_does_not_fit_is_refused(
-    tmp_path: Path, parts: dict[str, list[str]], message: str
-) -> None:
-    description = Description.model_validate(KNOWN.model_dump() | {"split": parts})
-    transfer.import_windows(medformer(tmp_path / "in"), tmp_path, description=description)
-    register_imported(tmp_path)
-    with pytest.raises(DataError, match=message):
-        make_split("mine", prepare("mine", tmp_path).subjects)
-
-
-def test_a_subject_in_two_parts_is_refused() -> None:
-    parts = {"train": ["a", "b"], "validation": ["c"], "test": ["a"]}
-    with pytest.raises(ValidationError, match="'a' is there twice"):
-        Description.model_validate(KNOWN.model_dump() | {"split": parts})
