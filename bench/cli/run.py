@@ -78,6 +78,7 @@ def command(data: Path | None, out: Path | None, dry_run: bool, **options: Any) 
     bench run --models medmamba --datasets adftd --data DIR --control shuffled-labels
     """
     from bench.cli import over_grid as grid
+    from bench.processes import fork_server
 
     wanted, threads = options.pop("efficiency"), options["threads"]
     options["threads"] = threads or 1
@@ -94,6 +95,9 @@ def command(data: Path | None, out: Path | None, dry_run: bool, **options: Any) 
         cells = cells if options["shard"] is None else options["shard"].of(cells)
         grid.show_plan(cells, results, jobs=options["jobs"], retry_failed=options["retry_failed"])
         return
+    if options["backend"] == "local":
+        # Its imports go on while cohorts are simulated.
+        fork_server()
     summary = grid.run_cells(request, grid.ready_data(request, data), results, options)
     # The tasks of an array would write one report at once: 'bench report' follows when all are done.
     if control and options["shard"] is None:
