@@ -126,7 +126,7 @@ def _experiments(records: Sequence[Record]) -> list[Answer]:
         Answer("Changed settings", _changes(records)),
         Answer(
             "Choice of hyperparameters",
-            ("every value and its origin stands with each cell on the page and in its record",),
+            ("the page and the record of each cell have every value and its origin",),
         ),
         Answer(
             "Choice of the epoch",
@@ -172,6 +172,6 @@ def _missing(contents: Contents) -> list[Answer]:
     lacking = tuple(f"{fact.label}: {fact.text}" for fact in coverage(contents.suites))
     return [
         Answer("Cells that failed", tuple(failed) or ("none",)),
-        Answer("Cells that the grid lacks", lacking or ("no grid of the paper's is here",)),
+        Answer("Cells that the grid lacks", lacking or ("no cell of the paper's grid",)),
         Answer("Files that could not be used", contents.damages or ("none",)),
     ]

@@ -81,7 +81,7 @@ class Options(contract.CellOptions):
 ANALYSIS = contract.Analysis(
     name=NAME,
     title="Propositions",
-    summary="The paper's propositions, put to the test; the first needs trained cells, the others none.",
+    summary="Test the paper's propositions; the first needs trained cells, the others need none.",
     examples=("bench analyze theory", "bench analyze theory --datasets ptb-xl --data DIR --out results"),
     options=Options,
     record=TheoryRecord,
