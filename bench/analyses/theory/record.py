@@ -73,7 +73,7 @@ class Options(contract.CellOptions):
     """What ``bench analyze theory`` asks for."""
 
     datasets: str | None = Field(
-        default=None, description="Of the trained cells. [default: all on which the model is trained]"
+        default=None, description="Datasets with trained cells. [default: all on which the model is trained]"
     )
     models: str = Field(default="medmamba", description="MedMamba or a variant that mixes channels.")
 

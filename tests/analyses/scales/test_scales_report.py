@@ -79,7 +79,10 @@ def test_words_say_nothing_of_signals_that_are_no_eeg(tmp_path: Path) -> None:
         folder = tmp_path / dataset
         folder.mkdir()
         said = verdict(make(folder, (BETA, ALPHA, THETA), dataset=dataset))
-        assert said == "What the paper says of bands is about the EEG of ADFTD at 256 Hz; these data are different."
+        assert (
+            said
+            == "What the paper says of bands is about the EEG of ADFTD at 256 Hz; these data are different."
+        )
 
 
 def test_table_has_lengths_and_limits_by_hand(tmp_path: Path) -> None:
