@@ -119,7 +119,7 @@ def grid_options(function: Function) -> Function:
                 "--configurations",
                 type=click.IntRange(min=1),
                 metavar="N",
-                help="Configurations that recipe equal tries per model, the published first. [default: 6, or the preset's]",
+                help="Configurations that recipe equal tries, the published one first. [default: 6, or the preset's]",
             ),
             click.option(
                 "--set",
