@@ -17,7 +17,7 @@ from bench.results.record import Record
 from bench.stats.draws import LEVEL
 from bench.stats.summary import DDOF
 from bench.studies import kinds
-from bench.studies.caption import devices, numbers
+from bench.studies.caption import devices, numbers, plural
 
 
 @dataclass(frozen=True)
@@ -85,8 +85,9 @@ def _data(records: Sequence[Record]) -> list[Answer]:
     }
     for (dataset, fingerprint, origin), record in sorted(found.items()):
         data = record.data
-        parts = ", ".join(
-            f"{name} {part.n_subjects} subjects {part.n_windows} windows" for name, part in data.parts.items()
+        parts = "; ".join(
+            f"{name} {plural(part.n_subjects, 'subject')}, {plural(part.n_windows, 'window')}"
+            for name, part in data.parts.items()
         )
         answers.append(
             Answer(
@@ -107,7 +108,7 @@ def _code(records: Sequence[Record]) -> list[Answer]:
         ", ".join(f"{k} {v}" for k, v in sorted(record.environment.versions.items())) for record in records
     }
     settings = {
-        f"{record.environment.threads} threads, {record.environment.precision}, scan backend "
+        f"{plural(record.environment.threads, 'thread')}, {record.environment.precision}, scan backend "
         f"{record.environment.scan_backend or 'none'}, "
         f"{'deterministic' if record.environment.deterministic else 'not deterministic'}"
         for record in records
