@@ -62,7 +62,7 @@ def dataset_summary(suite: Suite, name: str) -> Table:
         blocks=(Block("used here", measured), Block("published (MedMamba paper)", printed)),
         caption=(
             f"Counts after preprocessing; a window is what the paper calls a sample. Train, validation and test are "
-            f"counted in windows; the split is by subject. {'; '.join(sentences)}."
+            f"counted in windows; the split is by subject. Data: {'; '.join(sentences)}."
         ),
         footnotes=notes.texts,
         corner="Dataset",

@@ -154,7 +154,7 @@ def wins_table(suite: Suite, metric: str, name: str) -> Table | None:
     left_out = (f"compared without {scores.left_out}",) if scores.left_out else ()
     return Table(
         name=name,
-        title=f"MedMamba against each model by {METRIC_TITLES[metric]}, over {len(scores.rows)} datasets",
+        title=f"MedMamba against each model by {METRIC_TITLES[metric]}, over {plural(len(scores.rows), 'dataset')}",
         columns=("interquartile mean", "wins", "ties", "losses", "P(MedMamba better)"),
         blocks=(Block("", tuple(rows)),),
         caption=(
