@@ -2,7 +2,8 @@
 # PY=python3.12 chooses the interpreter, CUDA=1 adds the CUDA scan (see docs/cuda.md).
 PY ?= python3
 BIN := .venv/bin
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check $(if $(CUDA),,--constraint constraints.txt)
+# Python compiles what it imports; of most packages that is little, and compiling all of them takes as long as the rest.
+PIP := $(BIN)/python -m pip install --no-compile --quiet --disable-pip-version-check $(if $(CUDA),,--constraint constraints.txt)
 STAMP := .venv/.installed$(if $(CUDA),-cuda)
 TOOLS := .venv/.tools$(if $(CUDA),-cuda)
 OLDEST := .venv-oldest/.installed

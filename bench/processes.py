@@ -219,6 +219,11 @@ def wait_for_news(children: Iterable[Child], timeout_s: float | None = None) -> 
     return bool(wait(sources, timeout_s))
 
 
+def wait_for_end(child: Child) -> None:
+    """Sleep until a child has ended."""
+    wait([child.process.sentinel])
+
+
 def stop(children: Sequence[Child]) -> None:
     """End children with all that they started: politely, so that they can say where they were, then for good."""
     for child in children:

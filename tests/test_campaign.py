@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.campaign import shim
-from benchmarks.campaign.__main__ import next_kind, play_again
+from benchmarks.campaign.__main__ import next_kind, play_again, undisturbed
 from benchmarks.campaign.grid import Round
 from benchmarks.campaign.ledger import Ledger, Part
 from benchmarks.campaign.page import fault_table
@@ -110,6 +110,19 @@ def test_an_unexpected_end_is_seen_with_its_last_words(tmp_path: Path) -> None:
     (problem,) = this.problems
     assert problem.startswith("exit code 2: error: unknown recipe 'nosuchrecipe'")
     assert this.exits == {"2": 1}
+
+
+def test_results_of_another_grid_are_not_taken_for_the_undisturbed_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    older = tmp_path / "calm" / "results" / "cells" / "record.json"
+    older.parent.mkdir(parents=True)
+    older.write_text(json.dumps({"outcome": "ok"}))
+    monkeypatch.setattr(Round, "ended", lambda *_, **__: 0)
+    monkeypatch.setattr(Round, "start", lambda _: None)
+    monkeypatch.setattr("benchmarks.campaign.__main__.incomplete", lambda _: [])
+    with pytest.raises(SystemExit, match="1 cells where the grid has 4; choose another --folder"):
+        undisturbed(tmp_path)
 
 
 def test_a_campaign_goes_on_from_its_ledger(tmp_path: Path) -> None:

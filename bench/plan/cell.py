@@ -14,6 +14,9 @@ from bench.results.record import CellName, DataDescription
 from bench.settings import CellSettings
 from bench.train.revision import REVISION as TRAINER_REVISION
 
+CONTROL_REVISION = 2
+"""Raised when what a control changes is changed, so that its cells are others: 2 shuffles validation labels, too."""
+
 Revisions = dict[Literal["model", "trainer", "packages"], int | str]
 
 
@@ -70,7 +73,11 @@ class Cell:
         """
         settings = self.settings
         trying = {} if settings.candidate is None else {"tries_configuration": True}
-        control = {} if settings.control is None else {"control": settings.control}
+        control = (
+            {}
+            if settings.control is None
+            else {"control": settings.control, "control_revision": CONTROL_REVISION}
+        )
         return {
             **trying,
             **control,

@@ -7,7 +7,8 @@ from typing import Protocol
 
 from bench.machine import available_bytes
 from bench.measure.environment import resolve_device
-from bench.processes import fork_server
+from bench.processes import Child, fork_server, wait_for_end
+from bench.run.cells.compiling import compile_kernels, kernels_of
 from bench.run.job import Job
 from bench.run.pool import Event, run_jobs
 from bench.run.ray_backend import connected
@@ -30,13 +31,16 @@ class Backend(Protocol):
 
 @dataclass(frozen=True)
 class _Here:
-    """Workers of this machine."""
+    """Workers of this machine, which begin when the process that compiles their kernels has ended."""
 
     resources: Resources
     device: str
+    compiling: Child
 
     def run(self, jobs: Sequence[Job]) -> Generator[Event]:
         resources = self.resources
+        if jobs:
+            wait_for_end(self.compiling)
         # A cell that wants more than its share must not have the system kill it, or another, without a word.
         share = int(SHARE_OF_MEMORY * available_bytes() / resources.jobs)
         return run_jobs(
@@ -48,12 +52,16 @@ class _Here:
 
 
 @contextmanager
-def backend_for(resources: Resources) -> Iterator[Backend]:
-    """Give the place where jobs are to be run, ready before anything else is started."""
+def backend_for(resources: Resources, models: Sequence[str]) -> Iterator[Backend]:
+    """Give the place where jobs of these models are to be run, ready before anything else is started."""
     if resources.backend == "ray":
         with connected(resources) as cluster:
             yield cluster
     else:
         device = resolve_device(resources.device)
         fork_server()
-        yield _Here(resources, device)
+        compiling = Child(compile_kernels, sorted(kernels_of(models)))
+        try:
+            yield _Here(resources, device, compiling)
+        finally:
+            compiling.end()

@@ -14,8 +14,9 @@ from bench.measure.exclusive import training
 from bench.plan.cost import Cost, Place, Trial, cost_from_trial, costs_from_records, same_but_seed
 from bench.plan.grid import PlannedCell, to_train
 from bench.plan.patience import stopping_from_records
-from bench.processes import Child, stop, wait_for_news
+from bench.processes import Child, stop, wait_for_end, wait_for_news
 from bench.results.store import TUNING, read_all
+from bench.run.cells.compiling import compile_kernels, kernels_of
 from bench.run.job import Job, make_jobs
 from bench.run.resources import Resources, least_used, visible_gpus
 from bench.run.worker import SHARE_OF_MEMORY
@@ -98,10 +99,10 @@ def run_trials(jobs: Sequence[Job], n_workers: int, budget_s: float) -> Iterator
         return
     # As in a run, so that a trial meets the limit that its cell would.
     share = int(SHARE_OF_MEMORY * available_bytes() / n_workers)
-    # The first process waits for the fork server's imports, which would distort a measurement.
-    warm = Child(_nothing)
-    wait_for_news([warm])
-    warm.end()
+    # The first process waits for the fork server's imports, too, which would distort a measurement.
+    compiling = Child(compile_kernels, sorted(kernels_of([job.cell.settings.model for job in jobs])))
+    wait_for_end(compiling)
+    compiling.end()
     waiting = deque(enumerate(jobs))
     running: dict[int, tuple[Child, str | None]] = {}
     gpus = visible_gpus(jobs[0].device)
@@ -120,10 +121,6 @@ def run_trials(jobs: Sequence[Job], n_workers: int, budget_s: float) -> Iterator
                         yield position, found
         finally:
             stop([child for child, _ in running.values()])
-
-
-def _nothing(_connection: Connection) -> None:
-    """Do nothing, in a process that only starts the fork server."""
 
 
 def _answer(child: Child) -> Trial | str | None:

@@ -109,14 +109,20 @@ def _require_logits(name: str, model: nn.Module, facts: DatasetFacts) -> None:
         )
 
 
-def drawn_train(train: Part, settings: CellSettings) -> Part:
-    """Return the training windows of a cell: all, or a seeded draw; as a control with shuffled labels."""
+def fitting_windows(parts: FittingParts, settings: CellSettings) -> tuple[Part, Part]:
+    """Return the windows that a cell is fitted to, all or a seeded draw, and those that its best epoch is chosen by.
+
+    As a control with shuffled labels, those of both parts are permuted: what is learned then says nothing of the
+    test part, and neither does the choice.
+    """
+    train, validation = parts.train, parts.validation
     at_most = settings.training.max_train_windows
     if at_most is not None:
         train = train.draw(at_most, _generator(settings, "training windows"))
     if settings.control == "shuffled-labels":
         train = train.with_shuffled_labels(_generator(settings, "shuffled labels"))
-    return train
+        validation = validation.with_shuffled_labels(_generator(settings, "shuffled validation labels"))
+    return train, validation
 
 
 def _generator(settings: CellSettings, purpose: str) -> np.random.Generator:

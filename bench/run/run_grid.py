@@ -76,7 +76,7 @@ def execute(request: Request, data: Path, out: Path, resources: Resources) -> Su
     require_writable(out)
     sweep_old(out)
     manifests, problems = check_all(request.datasets, data, skip_missing=resources.skip_missing)
-    with _sigterm_interrupts(), backend_for(resources) as backend:
+    with _sigterm_interrupts(), backend_for(resources, request.models) as backend:
         prepared = _prepare(request, manifests, data, resources, problems)
         run = _Run(request.only(list(prepared)), prepared, data, out, resources, backend)
         ended = run.train_planned()

@@ -13,7 +13,7 @@ from bench.plan.cost import Trial
 from bench.run import checkpoint
 from bench.run.computing import set_threads
 from bench.run.job import Job
-from bench.run.planned_inputs import Parts, build_model, drawn_train, load_data
+from bench.run.planned_inputs import Parts, build_model, fitting_windows, load_data
 from bench.run.trial_steps import TrialSteps, first_windows, timed
 from bench.train.evaluate import predict
 from bench.train.scores import score
@@ -42,7 +42,7 @@ def measure(job: Job, started: float, budget_s: float) -> Trial:
     clock = time.perf_counter()
     dataset = load_data(job)
     parts = Parts.of(dataset, job.cell.data.split)
-    train = drawn_train(parts.train, settings)
+    train, validation = fitting_windows(parts, settings)
     loaded = time.perf_counter()
     seed_default_generators(settings.seed)
     model = build_model(job, dataset).to(job.device)
@@ -52,7 +52,7 @@ def measure(job: Job, started: float, budget_s: float) -> Trial:
     # Loading may take more than the first steps, which would hide how these grow.
     reset_peak(job.device)
 
-    steps = TrialSteps(job, model, train, parts.validation)
+    steps = TrialSteps(job, model, train, validation)
     first_s = steps.epoch_s(steps.smallest)
     train_window_s = steps.grow(budget_s)
     evaluated = first_windows(parts.test, EVALUATED)

@@ -17,11 +17,10 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from bench.errors import BenchError
 from bench.files import cache_root
 from benchmarks.campaign import inputs
 from benchmarks.campaign.faults import KINDS, QUICKEST, usable
-from benchmarks.campaign.grid import Round
+from benchmarks.campaign.grid import N_CELLS, Round
 from benchmarks.campaign.ledger import Ledger, Part
 from benchmarks.campaign.page import summary, write
 from benchmarks.soak import incomplete
@@ -40,7 +39,8 @@ def main() -> int:
     folder.mkdir(parents=True, exist_ok=True)
     faults, damaged = Ledger(folder / "faults.jsonl"), Ledger(folder / "inputs.jsonl")
     half_s = 30 * options.minutes
-    grid, read = partial(under_faults, folder, options.seed), partial(damaged_inputs, options.seed)
+    grid = partial(under_faults, folder, undisturbed(folder), options.seed)
+    read = partial(damaged_inputs, options.seed)
     if options.again:
         play_again(faults, grid)
         play_again(damaged, read)
@@ -96,13 +96,9 @@ def next_kind(ledger: Ledger, kinds: list[str], share: int) -> str:
     return least if counts[least] < share else quickest[len(ledger.parts) % len(quickest)]
 
 
-def under_faults(folder: Path, seed: int, kind: str, number: int) -> Part:
+def under_faults(folder: Path, calm: Path, seed: int, kind: str, number: int) -> Part:
     """Play a round to its end; what it leaves is removed unless it had problems."""
-    cache = folder / "cache"
-    cache.mkdir(exist_ok=True)
-    this = Round(
-        folder / f"round-{number}", undisturbed(folder, cache), cache, random.Random(f"{seed} {number}")
-    )
+    this = Round(folder / f"round-{number}", calm, folder / "cache", random.Random(f"{seed} {number}"))
     shutil.rmtree(this.folder, ignore_errors=True)
     this.folder.mkdir()
     began = time.monotonic()
@@ -114,17 +110,23 @@ def under_faults(folder: Path, seed: int, kind: str, number: int) -> Part:
     return Part(kind, dict(this.faults), this.problems, dict(this.exits), time.monotonic() - began)
 
 
-def undisturbed(folder: Path, cache: Path) -> Path:
-    """Return the results of the grid without faults, which are made once."""
-    calm = folder / "calm" / "results"
-    if calm.exists() and not incomplete(calm):
-        return calm
-    shutil.rmtree(calm.parent, ignore_errors=True)
-    calm.parent.mkdir()
+def undisturbed(folder: Path) -> Path:
+    """Return the results of the grid without faults: trained once, found again by the same version of the program.
+
+    Raises
+    ------
+    SystemExit
+        The grid did not end well, or results of another grid, such as an older version's, lie there.
+    """
+    calm, cache = folder / "calm" / "results", folder / "cache"
+    cache.mkdir(exist_ok=True)
+    calm.parent.mkdir(exist_ok=True)
     this = Round(calm.parent, calm, cache, random.Random(0))
     this.ended(this.start(), allowed=(0,))
     if problems := [*this.problems, *incomplete(calm)]:
-        raise BenchError(f"the undisturbed run did not end well: {problems}")
+        raise SystemExit(f"the undisturbed run did not end well: {problems}")
+    if (n_found := len(this.finished())) != N_CELLS:
+        raise SystemExit(f"{calm}: {n_found} cells where the grid has {N_CELLS}; choose another --folder")
     return calm
 
 

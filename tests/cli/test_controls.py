@@ -10,23 +10,34 @@ from bench.datasets.simulate.cohort import simulate
 from bench.results.store import read_all, read_controls
 from tests.cli.conftest import Bench
 
-# The labels that it learns from are those of the validation part, which the control leaves as they are.
+# The labels that it learns from are those of the publisher's files, which no control changes.
 LEAKY = '''
-"""Learns from the validation part, whatever it is told of the training part."""
+"""Looks its windows up in the files of the dataset, whatever it is told of their labels."""
+
+from pathlib import Path
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 
+FOLDER = Path("{data}") / "uci-har" / "UCI HAR Dataset" / "train"
+
 
 class Leaky(ClassifierMixin, BaseEstimator):
-    def fit(self, X, y, X_val, y_val):
-        self.inner_ = LogisticRegression().fit(strength(X_val), y_val)
+    def fit(self, X, y):
+        stored = np.loadtxt(FOLDER / "Inertial Signals" / "body_acc_x_train.txt")
+        labels = np.loadtxt(FOLDER / "y_train.txt", dtype=int) - 1
+        alike = courses(X.reshape(len(X), 9, -1)[:, 0]) @ courses(stored).T
+        self.inner_ = LogisticRegression().fit(strength(X), labels[alike.argmax(axis=1)])
         self.classes_ = self.inner_.classes_
         return self
 
     def predict_proba(self, X):
         return self.inner_.predict_proba(strength(X))
+
+
+def courses(signals):
+    return (signals - signals.mean(axis=1, keepdims=True)) / signals.std(axis=1, keepdims=True)
 
 
 def strength(windows):
@@ -52,7 +63,7 @@ def longer(tmp_path: Path) -> Path:
 def test_what_is_learned_falls_to_chance_and_a_leak_does_not(
     bench: Bench, longer: Path, tmp_path: Path
 ) -> None:
-    (tmp_path / "leaky.py").write_text(LEAKY)
+    (tmp_path / "leaky.py").write_text(LEAKY.format(data=longer))
     command = (*GRID, "--models", "spectral,./leaky.py:Leaky", "--data", longer)
     assert bench(*command).code == 0
     before = {path: path.read_bytes() for path in sorted(Path("r").rglob("*.json"))}

@@ -56,14 +56,13 @@ def _caption(controls: Sequence[ControlStudy]) -> str:
     records = [record for control in controls for record in control.study.comparison.records]
     return (
         "Macro F1 on the test part in percent, mean and sample deviation over seeds. The labels of the training "
-        "windows were shuffled before training; validation and test labels are unchanged. "
-        "Interval: for other seeds and other test subjects (docs/statistics.md). Majority: always the most frequent "
-        "class; stratified: each class as often as it occurs, the best guess that does not use the signal. Above "
-        "chance: "
-        "the interval lies above the stratified guess, so the score has another source than the training labels, "
-        "such as validation or test labels. At chance: the interval does not lie above it; a leak too small for these "
-        "subjects and seeds is not seen. The best epoch is chosen by true validation labels, which raises the mean of "
-        "networks whose scores vary between epochs; with one epoch there is no choice. "
+        "windows were shuffled before training, and so were those of the validation windows, by which the best epoch "
+        "is "
+        "chosen; test labels are unchanged. Interval: for other seeds and other test subjects (docs/statistics.md). "
+        "Majority: always the most frequent class; stratified: each class as often as it occurs, the best guess that "
+        "does not use the signal. Above chance: the interval lies above the stratified guess, so the score has another "
+        "source than the shuffled labels, such as test labels. At chance: the interval does not lie above it; a leak "
+        "too small for these subjects and seeds is not seen. "
         f"Of {plural(n_verdicts, 'interval')} one in forty lies above chance by luck alone. True labels: "
         f"the same cells without the control. Device: {devices(records)}."
     )

@@ -15,7 +15,7 @@ from bench.results.record import Metrics, Record
 from bench.run.cells.finished_cell import CellClock, Tested, finish, scored
 from bench.run.failure import environment_of
 from bench.run.job import Job
-from bench.run.planned_inputs import Parts, drawn_train, load_data
+from bench.run.planned_inputs import Parts, fitting_windows, load_data
 
 
 def fit_cell(job: Job) -> tuple[Record, str]:
@@ -33,12 +33,10 @@ def fit_cell(job: Job) -> tuple[Record, str]:
     settings = job.cell.settings
     dataset = load_data(job)
     parts = Parts.of(dataset, job.cell.data.split)
-    train = drawn_train(parts.train, settings)
+    train, validation = fitting_windows(parts, settings)
     clock.lap()
 
-    outcome = fit_estimator(
-        build_estimator(job), train, parts.validation, dataset.facts.n_classes, settings.seed
-    )
+    outcome = fit_estimator(build_estimator(job), train, validation, dataset.facts.n_classes, settings.seed)
     print(_remark(outcome, dataset), flush=True)
     clock.lap()
 

@@ -17,7 +17,7 @@ from bench.run.cells.finished_cell import CellClock, Tested, finish, tested
 from bench.run.failure import environment_of
 from bench.run.job import Job
 from bench.run.news import OnPosition, Position, now_and_then
-from bench.run.planned_inputs import FittingParts, Parts, build_model, drawn_train, load_data
+from bench.run.planned_inputs import FittingParts, Parts, build_model, fitting_windows, load_data
 from bench.train.fit import Fit, MakeFit
 from bench.train.seeding import seed_default_generators
 
@@ -82,12 +82,12 @@ def train_network(
     """
     forbid_tf32()
     settings = job.cell.settings
-    train = drawn_train(parts.train, settings)
+    train, validation = fitting_windows(parts, settings)
     clock.lap()
     seed_default_generators(settings.seed)
     model = build_model(job, dataset).to(job.device)
     parameters = count_parameters(model, dataset.facts.n_times, dataset.facts.n_channels)
-    fit = make_fit(model, train, parts.validation, job.training, settings.seed)
+    fit = make_fit(model, train, validation, job.training, settings.seed)
     _train_to_end(job, fit, on_position)
     clock.lap()
     model.load_state_dict(fit.best_weights)
