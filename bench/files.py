@@ -155,5 +155,5 @@ def refused(error: OSError) -> BenchError | None:
         return None
     where = error.filename2 or error.filename or "a file could not be read or written"
     return BenchError(
-        f"{where}: {error.strerror}; make room, or get the right to read and write there, and run again"
+        f"{where}: {error.strerror}; make room, or get permission to read and write there, and run again"
     )

@@ -245,8 +245,8 @@ def _start(work: Callable[..., None], given: tuple[object, ...]) -> tuple[ForkSe
         except (ConnectionError, EOFError) as error:
             if time.monotonic() > deadline:
                 raise BenchError(
-                    "the process that workers are forked from dies again and again, perhaps for want of memory; "
-                    "what is finished is kept, the same command goes on from there"
+                    "the process that workers are forked from dies again and again, perhaps for lack of memory; "
+                    "finished cells are kept, and the same command continues from there"
                 ) from error
             time.sleep(0.1)
         else:

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 from bench import datasets
 from bench.cli import main
+from bench.paper.claims import text_claims
 from tests.cli.commands import leaves, parse
 
 ROOT = Path(__file__).parents[1]
@@ -46,6 +47,11 @@ def test_the_readme_is_short_and_shows_what_exists() -> None:
     for part in text.split("](")[1:]:
         target = part.partition(")")[0]
         assert (ROOT / target).exists(), f"README links to {target}"
+
+
+def test_the_readme_counts_the_claims_of_the_ledger() -> None:
+    (number,) = re.findall(r"(\d+)\s+claims of the paper", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert int(number) == len(text_claims())
 
 
 @pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md", "AGENTS.md"])

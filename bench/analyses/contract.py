@@ -59,7 +59,7 @@ Device = Literal["auto", "cpu", "cuda"]
 
 def device_field() -> Any:
     """Return the option ``--device``."""
-    return Field(default="auto", description="Where models run; auto: CUDA where there is some.")
+    return Field(default="auto", description="Where models run; auto: CUDA if there is a CUDA device.")
 
 
 def threads_field() -> Any:
@@ -72,7 +72,7 @@ def memory_field() -> Any:
     return Field(
         default=None,
         ge=0.1,
-        description="Per model, on a CPU. [default: what is free]",
+        description="Memory per model, on a CPU. [default: the free memory]",
         json_schema_extra={"metavar": "GIB"},
     )
 

@@ -1,4 +1,4 @@
-"""``bench analyze``: Analyses beside the table of results."""
+"""``bench analyze``: Test what the paper says of its model, beside the scores."""
 
 from typing import TYPE_CHECKING
 
@@ -26,7 +26,7 @@ class AnalysisGroup(SuggestingGroup):
 
 @click.group("analyze", cls=AnalysisGroup)
 def command() -> None:
-    """Analyses of models, data and records beside the table of results."""
+    """Test what the paper says of its model, on trained cells, data or records; see docs/analyses.md."""
 
 
 def _analyses() -> "dict[str, Analysis]":

@@ -96,7 +96,7 @@ class LazyGroup(SuggestingGroup):
             ctx.exit(refusal.exit_code)
         except KeyboardInterrupt:
             click.echo(
-                "interrupted: finished cells and epochs are kept; run the same command to go on", err=True
+                "interrupted: finished cells and epochs are kept; run the same command to continue", err=True
             )
             ctx.exit(130)
 
@@ -107,11 +107,11 @@ class LazyGroup(SuggestingGroup):
 @click.version_option(__version__, prog_name="bench")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 def main(debug: bool) -> None:
-    """Benchmark MedMamba and eleven transformers on medical time series, reproducibly.
+    """Benchmark MedMamba, eleven transformers and further baselines on medical time series.
 
     \b
-    bench run --preset demo                              minutes, simulated data
-    bench run --models all --datasets all --data DIR     the whole protocol
+    bench run --preset demo                              small models on simulated data, minutes
+    bench run --models all --datasets all --data DIR     the paper's whole grid
     bench run --models medmamba,transformer --datasets ptb-xl --seeds 41 --set epochs=20
     bench report --out results
 

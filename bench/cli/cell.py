@@ -20,8 +20,12 @@ if TYPE_CHECKING:
 @data_option
 @out_option
 @device_option
-@click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True, help="Per process.")
-@click.option("--deterministic", is_flag=True, help="On CUDA: deterministic algorithms only; recorded.")
+@click.option(
+    "--threads", type=click.IntRange(min=1), default=1, show_default=True, help="CPU threads per process."
+)
+@click.option(
+    "--deterministic", is_flag=True, help="On CUDA use deterministic algorithms only; the record says so."
+)
 def command(
     key: str,
     data: Path | None,
@@ -33,10 +37,10 @@ def command(
 ) -> None:
     """Train the one cell whose key begins with KEY, with all processes that torchrun started: one per GPU.
 
-    What models differ from one process's then is in docs/grid.md.
+    docs/grid.md says for which models the result differs from that of a single process.
 
     \b
-    bench run --dry-run --models medmamba --datasets adftd --seeds 41          shows keys
+    bench run --dry-run --models medmamba --datasets adftd --seeds 41          shows the keys
     torchrun --nproc-per-node 2 -m bench cell KEY --models medmamba --datasets adftd --seeds 41
     """
     from bench.cli import over_grid as grid

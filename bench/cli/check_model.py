@@ -1,4 +1,4 @@
-"""``bench check-model``: Run the conformance battery on a model of your own."""
+"""``bench check-model``: Check that a model of your own keeps the contract of models."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -12,18 +12,18 @@ if TYPE_CHECKING:
 @click.command("check-model")
 @click.argument("spec", metavar="FILE.py:Name")
 def command(spec: str) -> None:
-    """Run the conformance battery on a model of your own, a network or an estimator, and say what fails.
+    """Check a model of your own, a network or an estimator, with the battery of checks that every model here passes.
 
     \b
     A network is a torch.nn.Module:
       __init__(self, *, n_channels, n_times, n_classes, width=8)
-                     three sizes, then hyperparameters with defaults, all by keyword
+                     three sizes, then hyperparameters with defaults, all keyword-only
       forward(x)     x: (batch, n_times, n_channels) float32; returns logits (batch, n_classes)
-      features(x)    returns (batch, width), what the last linear map reads
-      In evaluation the logits of a window depend on no other window of the batch, and
-      equal seeds give equal weights and equal logits.
+      features(x)    returns (batch, width), the input of the last linear layer
+      In evaluation the logits of a window do not depend on other windows of the batch,
+      and equal seeds give equal weights and equal logits.
     An estimator has scikit-learn's fit(X, y) and predict_proba(X) or decision_function(X).
-      X: (n_windows, n_channels, n_times) float32; one row a window where the estimator has
+      X: (n_windows, n_channels, n_times) float32; one flat row per window if the estimator has
       window_layout = "flat", as for scikit-learn's own.
 
     \b

@@ -17,8 +17,8 @@ from bench.cli.options import default_results, out_option
     metavar="OUTCOME",
     help="ok, failed, timeout, out-of-memory, diverged, unfinished or damaged. Repeatable. [default: every one]",
 )
-@click.option("--models", help="Names, a comma list. [default: every one]")
-@click.option("--datasets", help="Names, a comma list. [default: every one]")
+@click.option("--models", help="A comma list of names. [default: every one]")
+@click.option("--datasets", help="A comma list of names. [default: every one]")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def command(
     out: Path | None, outcomes: tuple[str, ...], models: str | None, datasets: str | None, yes: bool

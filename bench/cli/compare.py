@@ -11,11 +11,11 @@ _FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
 @click.command("compare")
 @click.argument("first", type=_FOLDER)
 @click.argument("second", type=_FOLDER)
-@click.option("--all", "show_all", is_flag=True, help="Show cells that are equal, too.")
+@click.option("--all", "show_all", is_flag=True, help="Show equal cells too.")
 def command(first: Path, second: Path, show_all: bool) -> None:
     """Show which cells of two results folders differ, why, and whether it matters; exit code 1 if it does.
 
-    Measurements and analyses are not compared.
+    Efficiency measurements and analyses are not compared.
 
     \b
     bench compare results colleague/results

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from bench.datasets.verify import VerifyReport
 
 JOBS = click.option(
-    "--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes that read."
+    "--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Number of processes that read."
 )
 
 
@@ -79,7 +79,7 @@ def prepare(names: tuple[str, ...], data: Path | None, jobs: int, allow_skipped:
 def verify(names: tuple[str, ...], data: Path | None, jobs: int) -> None:
     """Compare folders with the published datasets; exit code 0 only if all of them are whole.
 
-    Your own data is counted and compared with nothing.
+    Your own data are counted only, since there is no published dataset to compare them with.
 
     \b
     bench data verify ptb-xl --data DIR
@@ -125,10 +125,12 @@ def _show(report: "VerifyReport") -> None:
 @click.argument("name")
 @data_option
 @click.option("--yes", is_flag=True, help="Start without asking.")
-@click.option("--replace", is_flag=True, help="Fetch files again that do not have the publisher's checksum.")
+@click.option(
+    "--replace", is_flag=True, help="Download files again whose checksum differs from the publisher's."
+)
 @click.option("--base-address", metavar="URL", help="Fetch from a mirror; https only.")
 def fetch(name: str, data: Path | None, yes: bool, replace: bool, base_address: str | None) -> None:
-    """Download a dataset from its publisher; files of an earlier download that are whole are not fetched again.
+    """Download a dataset from its publisher; complete files of an earlier download are kept.
 
     \b
     bench data fetch ptb-xl --data DIR
@@ -172,10 +174,18 @@ def _bar_of_bytes(n_bytes: int) -> Iterator[Callable[[int], None]]:
 @command.command("simulate")
 @click.argument("names", nargs=-1)
 @data_option
-@click.option("--subjects", type=click.IntRange(min=1), help="Size of the cohort. [default: small]")
-@click.option("--seconds", type=FiniteRange(min=0, min_open=True), help="Per recording. [default: short]")
 @click.option(
-    "--seed", type=click.IntRange(0, 2**64 - 1), default=41, show_default=True, help="Of the cohort's people."
+    "--subjects", type=click.IntRange(min=1), help="Number of simulated people. [default: a small number]"
+)
+@click.option(
+    "--seconds", type=FiniteRange(min=0, min_open=True), help="Length of each recording. [default: short]"
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(0, 2**64 - 1),
+    default=41,
+    show_default=True,
+    help="Seed of the simulated people.",
 )
 def simulate(
     names: tuple[str, ...], data: Path | None, subjects: int | None, seconds: float | None, seed: int
@@ -239,10 +249,10 @@ def export(name: str, target: Path, data: Path | None) -> None:
 
 @command.command("clean")
 @click.argument("names", nargs=-1)
-@click.option("--keep-current", is_flag=True, help="Leave windows whose dataset is still as it was.")
+@click.option("--keep-current", is_flag=True, help="Keep windows whose dataset has not changed since.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def clean(names: tuple[str, ...], keep_current: bool, yes: bool) -> None:
-    """Remove prepared windows from the cache, after asking; they are cut anew when needed.
+    """Remove prepared windows from the cache, after asking; they are cut again when needed.
 
     \b
     bench data clean --keep-current

@@ -1,4 +1,4 @@
-"""``bench evaluate``: Test weights, of the published code or your own, on a dataset."""
+"""``bench evaluate``: Test weights (of the published code or your own) on a dataset."""
 
 from pathlib import Path
 
@@ -21,10 +21,14 @@ from bench.cli.options import data_option, default_data
     "assignments",
     multiple=True,
     metavar="KEY=VALUE",
-    help="The weights' hyperparameters. [default: the record's beside them]",
+    help="A hyperparameter of the weights. Repeatable. [default: those of the record beside the weights]",
 )
 @click.option(
-    "--seed", type=int, default=41, show_default=True, help="Of models that draw numbers in evaluation."
+    "--seed",
+    type=int,
+    default=41,
+    show_default=True,
+    help="Seed of models that draw random numbers in evaluation.",
 )
 @click.option("--allow-skipped", is_flag=True, help="Accept more than 1 percent of damaged records.")
 @data_option
@@ -37,7 +41,7 @@ def command(
     allow_skipped: bool,
     data: Path | None,
 ) -> None:
-    """Test weights on a dataset's test part: scores in percent, beside those of guessing.
+    """Test weights on a dataset's test part: scores in percent, beside the scores of guessing.
 
     \b
     bench evaluate --weights checkpoint.pth --model medformer --dataset adftd --data DIR

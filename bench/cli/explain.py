@@ -18,9 +18,12 @@ if TYPE_CHECKING:
 @data_option
 @out_option
 @click.option(
-    "--ablation/--no-ablation", default=True, show_default=True, help="MedMamba's variants on ADFTD."
+    "--ablation/--no-ablation",
+    default=True,
+    show_default=True,
+    help="Explain MedMamba's three ablation variants on ADFTD too.",
 )
-@click.option("--skip-missing", is_flag=True, help="Explain the datasets that are there.")
+@click.option("--skip-missing", is_flag=True, help="Skip datasets that are missing or cannot be split.")
 def command(data: Path | None, out: Path | None, skip_missing: bool, **options: Any) -> None:
     """Show what the key of each cell is made of, and where each value comes from.
 

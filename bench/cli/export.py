@@ -24,7 +24,7 @@ import click
 def command(out: Path, name: str, target: Path | None) -> None:
     """Write the scores of all cells of a results folder, a row for each cell, part and metric, or as runs of MLflow.
 
-    MLflow's runs go to a folder, without a server; what is there already is not written again.
+    MLflow runs go to a folder; no server is needed, and runs that are there already are not written again.
 
     \b
     bench export results

@@ -1,4 +1,4 @@
-"""``bench field``: Show what others publish on the same data, and add results packs to it."""
+"""``bench field``: Show what other papers report on the same data, and add results packs."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from bench.cli.options import SuggestingGroup
 
 @click.group("field", cls=SuggestingGroup)
 def command() -> None:
-    """Show what others publish on the same data, and what results packs verify.
+    """Show what other papers report on the same data, and add verified results packs.
 
     \b
     bench field show --datasets uci-har
@@ -19,9 +19,9 @@ def command() -> None:
 
 
 @command.command("show")
-@click.option("--datasets", "names", default="all", show_default=True, help="Names, a comma list, or all.")
+@click.option("--datasets", "names", default="all", show_default=True, help="A comma list of names, or all.")
 def show(names: str) -> None:
-    """Print the scores that other papers report, dated, with differences in protocol.
+    """Print the scores that other papers report, with dates and differences in protocol.
 
     \b
     bench field show
@@ -41,7 +41,7 @@ _FOLDER = click.option(
     type=click.Path(path_type=Path, file_okay=False),
     default=Path("field"),
     show_default=True,
-    help="Folder of submissions, and of the page.",
+    help="Folder of the submissions and of the page.",
 )
 
 
@@ -50,7 +50,7 @@ _FOLDER = click.option(
 @_FOLDER
 @click.option("--check", is_flag=True, help="Verify the pack; add nothing.")
 def add(pack: Path, folder: Path, check: bool) -> None:
-    """Verify a results pack and add its rows to the table; refuse it with the reason.
+    """Verify a results pack and add its rows to the table, or refuse it with the reason.
 
     Every byte is checked against the manifest, every key recomputed from settings and split, every score from the
     predictions; no subject may be in two parts.

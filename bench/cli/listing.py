@@ -33,15 +33,15 @@ def _print(rows: list[dict[str, Any]], as_json: bool) -> None:
 
 
 @command.command("models")
-@click.option("--dataset", help="Count parameters for this dataset's shape.")
+@click.option("--dataset", help="Count parameters for the window shape of this dataset.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def list_models(dataset: str | None, as_json: bool) -> None:
-    """Show every model: group, kind, family, source, notes; with a dataset a network's parameters and whether it fits.
+    """Show every model: group, kind, family, source, notes; with --dataset also its parameters and whether it fits.
 
     Groups are what --models takes: paper (the same as all), variants, beyond, classical, braindecode, everything
-    (paper, beyond and classical). Parameters are those in the forward pass and all; an estimator has none that could
-    be counted before it is fitted. A network that does not fit the dataset's windows says why; one that shrinks its
-    layers for them says that. Patterns such as 'medmamba*' are names, too, and so is any class of braindecode, as
+    (paper, beyond and classical). Parameters are counted in the forward pass and in all; those of an estimator cannot
+    be counted before it is fitted. If a network does not fit the dataset's windows, or shrinks its layers for them,
+    the reason is shown. --models also takes patterns such as 'medmamba*' and any class of braindecode, such as
     braindecode:EEGNet.
 
     \b

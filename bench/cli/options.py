@@ -85,7 +85,7 @@ def device_option(function: Function) -> Function:
         type=click.Choice(["auto", "cpu", "cuda"]),
         default="auto",
         show_default=True,
-        help="Where models run; auto: CUDA where there is some.",
+        help="Where models run; auto: CUDA if there is a CUDA device.",
     )(function)
 
 
@@ -97,22 +97,29 @@ def grid_options(function: Function) -> Function:
                 "--models",
                 default="all",
                 show_default=True,
-                help="Names, groups, patterns, files, classes; see 'bench list models'.",
+                help="A comma list of names, groups, patterns, files or classes; see 'bench list models'.",
             ),
             click.option(
                 "--datasets",
                 default="all",
                 show_default=True,
-                help="Names, groups, patterns, files, classes; see 'bench list models'.",
+                help="A comma list of names or files, or all; see 'bench list datasets'.",
             ),
-            click.option("--seeds", help="Such as 41-45 or 41,42. [default: the preset's]"),
-            click.option("--preset", default="paper", show_default=True, help="See 'bench list presets'."),
-            click.option("--recipe", help="See 'bench list recipes'. [default: the preset's]"),
+            click.option("--seeds", help="Seeds, such as 41-45 or 41,42. [default: the preset's]"),
+            click.option(
+                "--preset",
+                default="paper",
+                show_default=True,
+                help="A bundle of settings; see 'bench list presets'.",
+            ),
+            click.option(
+                "--recipe", help="A training protocol; see 'bench list recipes'. [default: the preset's]"
+            ),
             click.option(
                 "--configurations",
                 type=click.IntRange(min=1),
                 metavar="N",
-                help="Tried for each model by recipe equal, the published one first. [default: 6, or the preset's]",
+                help="Configurations that recipe equal tries, the published one first. [default: 6, or the preset's]",
             ),
             click.option(
                 "--set",

@@ -20,9 +20,9 @@ from bench.cli.options import default_results, out_option
 def command(out: Path | None, archive: Path, verify: bool) -> None:
     """Pack records, predictions and their report into one zip file with a manifest and checksums.
 
-    The report is rendered anew, so that it is of the records beside it. --verify compares every byte of an archive
-    with its manifest, and each record with what follows from it: its scores from its predictions, its key from its
-    settings where its split is published.
+    The report is rendered again, so that it fits the packed records. --verify compares every byte of an archive with
+    its manifest, computes the scores of each record again from its predictions and, where its split is published, its
+    key from its settings.
 
     \b
     bench pack --out results --archive paper-results.zip

@@ -1,4 +1,4 @@
-"""``bench plan``: Predict time and memory of a grid from short measurements."""
+"""``bench plan``: Predict time and memory of a grid from short trials."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,23 +24,28 @@ if TYPE_CHECKING:
 @data_option
 @out_option
 @device_option
-@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Cells at once.")
+@click.option(
+    "--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Cells trained at the same time."
+)
 @click.option(
     "--threads", type=click.IntRange(min=1), default=1, show_default=True, help="CPU threads per cell."
 )
 @click.option(
-    "--ablation/--no-ablation", default=True, show_default=True, help="MedMamba's variants on ADFTD."
+    "--ablation/--no-ablation",
+    default=True,
+    show_default=True,
+    help="Plan MedMamba's three ablation variants on ADFTD too.",
 )
 @click.option("--shard", metavar="I/N", help="Only every N-th cell, from the I-th: for job arrays.")
-@click.option("--skip-missing", is_flag=True, help="Plan for the datasets that are there.")
-@click.option("--retry-failed", is_flag=True, help="Count cells whose record says they failed as to do.")
+@click.option("--skip-missing", is_flag=True, help="Skip datasets that are missing or cannot be split.")
+@click.option("--retry-failed", is_flag=True, help="Count failed cells as cells to do.")
 @click.option(
     "--budget",
     type=FiniteRange(min=0, min_open=True),
     default=20.0,
     show_default=True,
     metavar="SECONDS",
-    help="At most, for the training steps of one trial.",
+    help="Longest time for the training steps of one trial.",
 )
 def command(data: Path | None, out: Path | None, budget: float, **options: Any) -> None:
     """Predict time and memory of the cells that are not done: from records, else from a short trial of each kind.

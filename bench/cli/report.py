@@ -10,9 +10,13 @@ from bench.cli.options import default_results, out_option, report_folder
 
 @click.command("report")
 @out_option
-@click.option("--report", type=click.Path(path_type=Path, file_okay=False), help="Where the files go.")
+@click.option(
+    "--report",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder for the files. [default: OUT/report with --out, else reports/latest]",
+)
 def command(out: Path | None, report: Path | None) -> None:
-    """Render tables, figures and a page from the records of a results folder; reads no data, trains nothing.
+    """Render tables, figures and a page from the records of a results folder. Needs no data and trains nothing.
 
     \b
     bench report

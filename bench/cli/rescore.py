@@ -1,4 +1,4 @@
-"""``bench rescore``: Fill scores that records lack, from saved predictions."""
+"""``bench rescore``: Compute scores that records lack from saved predictions."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 @click.command("rescore")
 @click.argument("out", required=False, type=click.Path(path_type=Path, exists=True, file_okay=False))
-@click.option("--dry-run", is_flag=True, help="Say what would be filled; write nothing.")
+@click.option("--dry-run", is_flag=True, help="Say which scores would be added; write nothing.")
 def command(out: Path | None, dry_run: bool) -> None:
-    """Compute the test scores of all finished cells anew from their saved predictions; train nothing.
+    """Compute the test scores of all finished cells again from their saved predictions; train nothing.
 
-    A record written before a metric was added lacks its score: it is filled, all else is kept. A record whose
-    predictions are absent, damaged or give other scores is named and left as it is; exit code 1. Validation scores
-    stay as they are, since only test predictions are saved. OUT is the results folder. [default: $BENCH_RESULTS, else
-    results/] Intervals and tests need no rescoring: 'bench report' computes them from the predictions.
+    A record that is older than a metric lacks its score: the score is added, everything else is kept. A record whose
+    predictions are missing, damaged or give other scores is named and not changed; exit code 1. Validation scores are
+    not changed, since only test predictions are saved. Intervals and tests need no rescoring: 'bench report' computes
+    them from the predictions. OUT is the results folder. [default: $BENCH_RESULTS, else results/]
 
     \b
     bench rescore

@@ -24,13 +24,17 @@ from bench.estimators.keep_fitted import WRITERS, require_writer
 @data_option
 @out_option
 @device_option
-@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Cells at once.")
+@click.option(
+    "--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Cells trained at the same time."
+)
 @click.option(
     "--threads",
     type=click.IntRange(min=1),
-    help="CPU threads per cell, and of the models whose cost is measured. [default: 1, and all cores]",
+    help="CPU threads per cell, and for measuring the models' cost. [default: 1 per cell, all cores for measuring]",
 )
-@click.option("--cell-timeout", type=FiniteRange(min=0, min_open=True), metavar="SECONDS", help="Per cell.")
+@click.option(
+    "--cell-timeout", type=FiniteRange(min=0, min_open=True), metavar="SECONDS", help="Time limit of a cell."
+)
 @click.option("--shard", metavar="I/N", help="Only every N-th cell, from the I-th: for job arrays.")
 @click.option(
     "--backend",
@@ -39,10 +43,15 @@ from bench.estimators.keep_fitted import WRITERS, require_writer
     show_default=True,
     help="Processes of this machine, or tasks of a Ray cluster.",
 )
-@click.option("--address", help="Of the Ray cluster. [default: a local one]")
-@click.option("--deterministic", is_flag=True, help="On CUDA: deterministic algorithms only; recorded.")
+@click.option("--address", help="Address of the Ray cluster. [default: a local cluster]")
 @click.option(
-    "--ablation/--no-ablation", default=True, show_default=True, help="MedMamba's variants on ADFTD."
+    "--deterministic", is_flag=True, help="On CUDA use deterministic algorithms only; the record says so."
+)
+@click.option(
+    "--ablation/--no-ablation",
+    default=True,
+    show_default=True,
+    help="Train MedMamba's three ablation variants on ADFTD too.",
 )
 @click.option(
     "--efficiency/--no-efficiency",
@@ -52,24 +61,24 @@ from bench.estimators.keep_fitted import WRITERS, require_writer
 @click.option(
     "--control",
     type=click.Choice(CONTROLS),
-    help="No results: train on shuffled labels, or ask trained models who the subject is.",
+    help="Run a control: train on shuffled labels, or probe trained models for who the subject is.",
 )
 @click.option(
     "--keep-fitted",
     type=click.Choice(WRITERS),
-    help="Write estimators that are fitted now beside their records. joblib writes pickles: to load one runs it.",
+    help="Write each estimator that this run fits beside its record. joblib writes pickles; loading one runs code.",
 )
 @click.option("--dry-run", is_flag=True, help="Show the cells and what is done; train nothing.")
-@click.option("--skip-missing", is_flag=True, help="Run the datasets that are there.")
+@click.option("--skip-missing", is_flag=True, help="Skip datasets that are missing or cannot be split.")
 @click.option("--allow-skipped", is_flag=True, help="Accept more than 1 percent of damaged records.")
-@click.option("--retry-failed", is_flag=True, help="Train cells again whose record says they failed.")
+@click.option("--retry-failed", is_flag=True, help="Train failed cells again.")
 @click.option("--fail-fast", is_flag=True, help="Stop at the first cell that fails.")
 def command(data: Path | None, out: Path | None, dry_run: bool, **options: Any) -> None:
     """Train the cells of a grid that are not done, measure the models' cost, and render the report.
 
-    What is printed is of these cells; the report is of all in the results folder.
+    The printed tables show the cells of this grid; the report shows all cells of the results folder.
 
-    With medmamba and adftd in the grid its three reduced variants are trained on adftd too.
+    With medmamba and adftd in the grid, MedMamba's three ablation variants are trained on adftd too.
 
     \b
     bench run --preset demo

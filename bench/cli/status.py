@@ -77,7 +77,7 @@ def _table(cells: "Sequence[CellStatus]") -> list[str]:
     begun = [cell for cell in cells if cell.is_begun]
     if begun:
         n_kept = sum(cell.folder.checkpoint.exists() for cell in begun)
-        lines.append(f"{len(begun)} begun; the next run goes on after the last epoch of {n_kept}")
+        lines.append(f"{len(begun)} begun; the next run continues after the last epoch of {n_kept}")
     for state in ("running", "failed"):
         chosen = [cell for cell in cells if cell.state == state]
         lines += [

@@ -137,8 +137,8 @@ class _Telling:
             self._note(value)
             return path_of_class(value)
         raise ModelError(
-            f"parameter {where} is {value!r}, which cannot be told in a cell's key; use a number, a text, an estimator "
-            "or a function with a name"
+            f"parameter {where} is {value!r}, which cannot be written into a cell's key; use a number, a text, an "
+            "estimator or a function with a name"
         )
 
     def _note(self, kind: Any) -> None:

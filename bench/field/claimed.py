@@ -92,7 +92,7 @@ def papers() -> dict[str, FieldPaper]:
     for model, venue in sorted(venues):
         if model in found or model not in table:
             raise RecordError(
-                f"bench/field/papers.toml: {model} needs one entry and one venue; mend the files"
+                f"bench/field/papers.toml: {model} needs one entry and one venue; fix the files"
             )
         found[model] = FieldPaper(model=model, venue=venue, **table[model])
     return found

@@ -39,7 +39,7 @@ def field_tables(names: Sequence[str]) -> tuple[Table, ...]:
     """
     for name in names:
         if name not in datasets():
-            raise unknown_name("dataset of the field's table", name, datasets())
+            raise unknown_name("dataset in the table of other papers", name, datasets())
     return tuple(field_table(name) for name in in_report_order(names))
 
 
@@ -57,7 +57,7 @@ def field_table(dataset: str) -> Table:
     )
     return Table(
         name=f"field-{dataset}",
-        title=f"What the field reports on {short_name(dataset)}",
+        title=f"What other papers report on {short_name(dataset)}",
         columns=("Published", *_HEADINGS.values()),
         blocks=tuple(block for block in blocks if block.rows),
         caption=(
@@ -84,9 +84,7 @@ def _verdicts(dataset: str) -> str:
     if not found:
         return "Nothing here was published before the paper."
     sentences = "; ".join(map(precedence_sentence, found))
-    return (
-        f"{sentences[0].upper()}{sentences[1:]}. Protocols differ (footnotes), so that ranks are claims too."
-    )
+    return f"{sentences[0].upper()}{sentences[1:]}. Protocols differ (footnotes), so the ranks are only claims too."
 
 
 def _rows(dataset: str, models: Sequence[str], notes: Footnotes) -> tuple[Row, ...]:

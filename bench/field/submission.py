@@ -159,7 +159,7 @@ def _require_checked(pack: Path, cell: Vouched) -> None:
     if NO_SUBJECTS in cell.unchecked:
         raise RecordError(
             f"{where}: the pack does not hold the subjects of its split, so nobody can check its key or that test "
-            "subjects were not trained on; run 'bench run' on its results folder again and pack it anew"
+            "subjects were not trained on; run 'bench run' on its results folder again and pack it again"
         )
     if NO_CLASS in cell.unchecked:
         raise RecordError(

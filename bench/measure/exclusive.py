@@ -52,7 +52,7 @@ def measuring(device: str) -> Iterator[None]:
         if not _locked(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, device):
             raise BusyError(
                 f"cells are being trained or measured on {device} of this machine (lock {lock_path(device)}): "
-                "times taken now would mean nothing; wait for them to end and try again"
+                "times measured now would be meaningless; wait for them to end and try again"
             )
         yield
 

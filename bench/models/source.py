@@ -91,7 +91,7 @@ def hyperparameters(entry: ModelEntry) -> dict[str, Any]:
             json.dumps(defaults[argument], allow_nan=False)
         except (ValueError, TypeError) as error:
             raise ModelError(
-                f"{path}: the default of '{argument}' must be a literal that JSON can say, a number, text, list or "
+                f"{path}: the default of '{argument}' must be a literal that JSON can hold, a number, text, list or "
                 "None: it is part of the key and of the record"
             ) from error
         if default is None:
@@ -134,7 +134,7 @@ def syntax_tree(path: Path) -> ast.Module:
     try:
         return ast.parse(path.read_text(encoding="utf-8"))
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise ModelError(f"{path}: not readable as Python ({error}); mend the file") from error
+        raise ModelError(f"{path}: not readable as Python ({error}); fix the file") from error
 
 
 def _constructor_arguments(path: Path, class_name: str) -> list[tuple[str, ast.expr | None]]:

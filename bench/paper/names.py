@@ -10,7 +10,7 @@ PAPER_RECIPE = "published"
 PAPER_SEEDS = (41, 42, 43, 44, 45)
 WITHOUT_PUBLISHED_SPLIT = ("uci-har", "sleep-edf")
 """Datasets whose split by subject the paper and its sources do not list: ours cannot have the paper's test subjects."""
-NO_PUBLISHED_SPLIT = "no published split, and scores on other test subjects are other scores"
+NO_PUBLISHED_SPLIT = "no published split, so our test subjects may not be those of the paper"
 
 _SHORT_NAMES = {
     "ptb": "PTB",

@@ -32,7 +32,7 @@ class Ruling:
         """Return the ruling, or an undecided one if there is a reason against its records."""
         if not reason:
             return self
-        return Ruling(Verdict.UNDECIDED, f"{self.evidence}, which decides nothing: {reason}")
+        return Ruling(Verdict.UNDECIDED, f"{self.evidence}; not decisive: {reason}")
 
 
 @dataclass(frozen=True)

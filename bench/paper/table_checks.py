@@ -96,6 +96,6 @@ def whole_nights(dataset: str, window_s: float, least_hours: float, known_as: st
     return Finding(
         of_each >= least_hours,
         f"{row.n_windows:,} windows of {window_s:g} s are {hours:.1f} hours: {of_each:.1f} for each of "
-        f"{row.n_subjects} subjects, no night (at least {least_hours:g}, by us), but {hours / nights:.1f} for each of "
-        f"the {nights} nights of {known_as}, which has this number of windows",
+        f"{row.n_subjects} subjects, less than a night (at least {least_hours:g}, by our definition), but "
+        f"{hours / nights:.1f} for each of the {nights} nights of {known_as}, which has this number of windows",
     )

@@ -70,5 +70,5 @@ def read_planned(out: Path) -> list[PlannedName]:
     except (OSError, ValueError) as error:
         reason = first_fault(error) if isinstance(error, ValidationError) else reason_of(error)
         raise RecordError(
-            f"{path}: damaged ({reason}); the next run sets it aside and writes it anew"
+            f"{path}: damaged ({reason}); the next run sets it aside and writes it again"
         ) from error

@@ -28,7 +28,7 @@ from bench.train.scores import score
 REMEDY = "ask its author, or train the cell again"
 NO_SUBJECTS = "its key, and that no subject is in two parts: no list of its split's subjects is beside it"
 NO_CLASS = "its key, since it is an estimator that this package does not have"
-NO_VALIDATION = "validation scores: a record keeps the predictions of test windows alone"
+NO_VALIDATION = "validation scores: a record keeps only the predictions of test windows"
 
 _OUR_ESTIMATORS = {entry.name for entry in ESTIMATORS}
 

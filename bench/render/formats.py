@@ -5,7 +5,8 @@ import io
 import json
 import re
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 
 from tabulate import tabulate
 
@@ -66,10 +67,10 @@ def to_console(table: Table) -> str:
         text = number(cell, table.digits) + ("*" if cell.mark == "best" else "")
         return text if cell.note is None else f"{text} ({cell.note})"
 
-    rows = _grid(table, show, "{}", str)
+    rows = _grid(table, show, "", str)
     headings = [table.corner.lower(), *table.columns]
     lines = tabulate(rows, headings, tablefmt="simple", disable_numparse=True).splitlines()
-    text = "\n".join([*_group_lines(table.groups, lines[1]), *lines])
+    text = "\n".join([*_group_lines(table.groups, lines[1]), *_with_block_headings(table, lines)])
     return f"{table.title}\n{text}\n{table.caption}\n{_footnotes(table)}"
 
 
@@ -78,6 +79,18 @@ def to_terminal(table: Table, width: int = 80) -> str:
     rows = _grid(table, lambda cell: number(cell, table.digits), "{}", str)
     text = tabulate(rows, _headings(table, table.corner.lower()), tablefmt="simple", disable_numparse=True)
     return "\n".join([*textwrap.wrap(table.title, width), text, *textwrap.wrap(table.caption, width), ""])
+
+
+def _with_block_headings(table: Table, lines: Sequence[str], width: int = 80) -> Iterator[str]:
+    """Yield the lines of a table, the heading of each block across all columns, so that it widens none."""
+    n_above = len(lines) - sum(len(block.rows) + bool(block.heading) for block in table.blocks)
+    yield from lines[:n_above]
+    rows = iter(lines[n_above:])
+    for block in table.blocks:
+        if block.heading:
+            next(rows)
+            yield from textwrap.wrap(block.heading, width)
+        yield from islice(rows, len(block.rows))
 
 
 def _headings(table: Table, corner: str) -> list[str]:

@@ -34,7 +34,7 @@ def _on_one_dataset(found: Standing) -> str:
     if not study.has_one_protocol:
         scores = ", ".join(f"{model} {100 * found.f1[model]:.1f}" for model in found.order)
         return (
-            f"{where} no model is named best, since they were trained by different protocols; macro F1 in percent: "
+            f"{where} the models were trained by different protocols, so none is named best; macro F1 in percent: "
             f"{scores}."
         )
     best = found.order[0]
@@ -60,14 +60,14 @@ def _lead(found: Standing) -> str:
 def _on_several(standings: Sequence[Standing]) -> str:
     known = [found for found in standings if found.order]
     if not known:
-        return f"On none of {len(standings)} datasets a model has scores of every seed."
+        return f"No model has scores of every seed on any of {plural(len(standings), 'dataset')}."
     highest = ", ".join(
         f"{short_name(found.study.dataset)} {found.order[0]} {100 * found.f1[found.order[0]]:.1f}"
         for found in known
     )
     if not all(found.study.has_one_protocol for found in known):
         return (
-            "Models were trained by different protocols, so that none is named best. Highest macro F1 in percent: "
+            "Models were trained by different protocols, so none is named best. Highest macro F1 in percent: "
             f"{highest}."
         )
     n_wins = sum(found.order[0] == OURS for found in known)

@@ -125,7 +125,9 @@ def _devices(records: Sequence[Record], measured: Sequence[Environment]) -> list
     ):
         lines.append(Fact("GPU", "All results are from CPUs", True))
     elif any(not record.environment.deterministic for record in records):
-        lines.append(Fact("Determinism", "cells of a GPU are not bit-equal when repeated", True))
+        lines.append(
+            Fact("Determinism", "cells trained on a GPU are not equal bit for bit when repeated", True)
+        )
     return lines
 
 

@@ -17,7 +17,7 @@ from bench.results.record import Record
 from bench.stats.draws import LEVEL
 from bench.stats.summary import DDOF
 from bench.studies import kinds
-from bench.studies.caption import devices, numbers
+from bench.studies.caption import devices, numbers, plural
 
 
 @dataclass(frozen=True)
@@ -85,8 +85,9 @@ def _data(records: Sequence[Record]) -> list[Answer]:
     }
     for (dataset, fingerprint, origin), record in sorted(found.items()):
         data = record.data
-        parts = ", ".join(
-            f"{name} {part.n_subjects} subjects {part.n_windows} windows" for name, part in data.parts.items()
+        parts = "; ".join(
+            f"{name} {plural(part.n_subjects, 'subject')}, {plural(part.n_windows, 'window')}"
+            for name, part in data.parts.items()
         )
         answers.append(
             Answer(
@@ -107,7 +108,7 @@ def _code(records: Sequence[Record]) -> list[Answer]:
         ", ".join(f"{k} {v}" for k, v in sorted(record.environment.versions.items())) for record in records
     }
     settings = {
-        f"{record.environment.threads} threads, {record.environment.precision}, scan backend "
+        f"{plural(record.environment.threads, 'thread')}, {record.environment.precision}, scan backend "
         f"{record.environment.scan_backend or 'none'}, "
         f"{'deterministic' if record.environment.deterministic else 'not deterministic'}"
         for record in records
@@ -126,7 +127,7 @@ def _experiments(records: Sequence[Record]) -> list[Answer]:
         Answer("Changed settings", _changes(records)),
         Answer(
             "Choice of hyperparameters",
-            ("every value and its origin stands with each cell on the page and in its record",),
+            ("the page and the record of each cell have every value and its origin",),
         ),
         Answer(
             "Choice of the epoch",
@@ -172,6 +173,6 @@ def _missing(contents: Contents) -> list[Answer]:
     lacking = tuple(f"{fact.label}: {fact.text}" for fact in coverage(contents.suites))
     return [
         Answer("Cells that failed", tuple(failed) or ("none",)),
-        Answer("Cells that the grid lacks", lacking or ("no grid of the paper's is here",)),
+        Answer("Cells that the grid lacks", lacking or ("no cell of the paper's grid",)),
         Answer("Files that could not be used", contents.damages or ("none",)),
     ]

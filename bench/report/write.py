@@ -90,7 +90,7 @@ def _fill(out: Path, report: Path) -> tuple[Contents, list[Path]]:
             contents = _take_figures(contents, drawn, files)
     except BrokenProcessPool as error:
         raise RecordError(
-            f"{report}: a process that draws died, perhaps for want of memory; run 'bench report' again"
+            f"{report}: a process that draws died, perhaps for lack of memory; run 'bench report' again"
         ) from error
     return contents, files
 

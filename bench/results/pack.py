@@ -240,7 +240,7 @@ def _require_predictions(folder: CellFolder, record: Record) -> None:
     if not path.is_file() or sha256_of(path) != expected:
         state = "differs from" if path.is_file() else "is absent, unlike"
         raise RecordError(
-            f"{path}: {state} what its record names; restore it, or remove the record to have the cell trained again"
+            f"{path}: {state} what its record names; restore it, or remove the record to train the cell again"
         )
 
 

@@ -77,7 +77,7 @@ def load_predictions(out: Path, record: Record) -> Predictions:
     try:
         found = sha256_of(path)
     except OSError as error:
-        raise RecordError(f"{path}: cannot be read ({error.strerror}); get the right to read it") from error
+        raise RecordError(f"{path}: cannot be read ({error.strerror}); get permission to read it") from error
     if found != expected:
         raise RecordError(
             f"{path}: SHA-256 is {found[:12]}..., the record has {expected[:12]}...; restore the file, or {REMEDY}"

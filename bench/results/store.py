@@ -16,7 +16,7 @@ TUNING = "tuning"
 """The folder, inside a results folder, of trainings that tried configurations; it is laid out like the other."""
 CONTROLS = "controls"
 """The folder, inside a results folder, of trainings from which nothing can be learned; laid out like the other."""
-REMEDY = "remove the file to have the cell trained again"
+REMEDY = "remove the file to train the cell again"
 
 
 @dataclass(frozen=True)
@@ -231,7 +231,7 @@ def _inside(folder: Path) -> list[Path]:
         reason = (error.strerror or str(error)).lower()
         raise RecordError(
             f"{folder}: cannot be listed ({reason}); a folder of cells belongs there: move away what is there, or "
-            "get the right to read it"
+            "get permission to read it"
         ) from error
 
 

@@ -148,7 +148,7 @@ class PlainDisplay:
             self.said[key] = now
             if position.epochs >= 1:
                 last, epochs = f"{position.epochs:.0f}", _epochs(event.job)
-                self.say(f"{event.job.cell.label}: goes on after epoch {last} of {epochs}")
+                self.say(f"{event.job.cell.label}: continues after epoch {last} of {epochs}")
         elif now - self.said[key] >= LINE_S:
             self.said[key] = now
             parts = (_amount(event), _percent(position.val_f1), self.work.time_left())

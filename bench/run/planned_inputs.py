@@ -60,8 +60,8 @@ def load_data(job: Job) -> Dataset:
     if dataset.fingerprint != planned.description.fingerprint:
         raise DataError(
             f"{job.data / settings.dataset}: its windows have fingerprint {dataset.fingerprint[:12]} and had "
-            f"{planned.description.fingerprint[:12]} when the cell was planned; run the same command again: cells of "
-            "changed data are other cells"
+            f"{planned.description.fingerprint[:12]} when the cell was planned; run the same command again: cells with "
+            "changed data have another key"
         )
     return dataset
 
@@ -87,7 +87,7 @@ def build_model(job: Job, dataset: Dataset) -> nn.Module:
     if current_revisions(settings.model) != job.cell.revisions:
         raise ModelError(
             f"{settings.model}: {path_of(job.model)} has changed since the cell was planned; run the same command "
-            "again: cells of changed code are other cells"
+            "again: cells with changed code have another key"
         )
     if job.model.group == "own":
         _require_logits(settings.model, model, facts)
@@ -105,7 +105,7 @@ def _require_logits(name: str, model: nn.Module, facts: DatasetFacts) -> None:
     if found != expected:
         raise ModelError(
             f"{name}: two windows give an output of shape {found}, expected logits {expected}, one for each class of "
-            f"{facts.name}; mend the model, see 'bench check-model'"
+            f"{facts.name}; fix the model, see 'bench check-model'"
         )
 
 

@@ -211,7 +211,7 @@ def _death_of(cell: _Running) -> Ended:
 
 def _stop_late(cell: _Running, queue: deque[_Waiting], timeout_s: float) -> Iterator[Finished]:
     _stop([cell])
-    remedy = "raise --cell-timeout and give --retry-failed to go on from its checkpoint"
+    remedy = "raise --cell-timeout and give --retry-failed to continue from its checkpoint"
     message = f"not finished after {timeout_s:g} s; {remedy}"
     yield from _fail(cell, queue, "timeout", Failure(kind="Timeout", message=message))
 

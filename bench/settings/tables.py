@@ -18,7 +18,7 @@ def _read(folder: str, name: str, schema: type[Schema]) -> Schema:
     try:
         return schema.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
     except (tomllib.TOMLDecodeError, ValidationError) as error:
-        raise UsageError(f"{path}: {error}; mend the file or reinstall the package") from error
+        raise UsageError(f"{path}: {error}; fix the file or reinstall the package") from error
 
 
 def _names(folder: str) -> list[str]:

@@ -81,10 +81,15 @@ def _in_one(of_models: Mapping[str, Collection[str]]) -> str:
 def _of_model(name: str, built: Any, default: str) -> tuple[str, str, str, str]:
     """Return values, default, owner and meaning of a hyperparameter, ``built`` being its constructor's default."""
     if name in EXECUTION:
-        what = "the implementation; changes the speed alone, and is not in the key"
+        what = "the implementation; changes only the speed, and is not in the key"
         return " | ".join(("auto", *EXECUTION[name].names)), default, "execution", what
     values = "list" if isinstance(built, list | tuple) else _TYPES.get(type(built), "anything")
-    return values, default, "model", f"a parameter of the model's constructor, there {text_of(name, built)}"
+    return (
+        values,
+        default,
+        "model",
+        f"a parameter of the model's constructor, by default {text_of(name, built)}",
+    )
 
 
 def _values(field: FieldInfo) -> str:

@@ -72,7 +72,7 @@ def _suite_conditions(suite: Suite, studies: Sequence[Study]) -> str:
     left_out = ""
     if suite.n_left_out:
         left_out = (
-            f" {plural(suite.n_left_out, 'comparison')} under changed settings or data in tables apart."
+            f" {plural(suite.n_left_out, 'comparison')} under changed settings or data: see their own tables."
         )
     return f"{datasets(studies)} {conditions(studies)}{left_out}"
 

@@ -97,7 +97,8 @@ def _alone(record: Record, others: Sequence[Record]) -> str:
     changes = min((setting_differences(record, other) for other in others), key=len, default=None)
     if changes is None:
         return f"key {record.key[:12]}"
-    return f"key {record.key[:12]}; the nearest in the other: {'; '.join(changes) or 'other subjects in its split'}"
+    differences = "; ".join(changes) or "subjects of the split"
+    return f"key {record.key[:12]}; the most similar cell of the other set differs in: {differences}"
 
 
 def _same_key(label: str, first: Record, second: Record, spread: float | None) -> Difference:
@@ -118,7 +119,7 @@ def _same_key(label: str, first: Record, second: Record, spread: float | None) -
             "the first set has fewer than two seeds: 0.5 points assumed between seeds",
         )
     else:
-        bound, why = spread, f"seeds of the first set lie {spread:.2f} points apart"
+        bound, why = spread, f"seeds of the first set have a deviation of {spread:.2f} points"
     matters = points is not None and abs(points) > bound
     return Difference(label, "environment", f"{', '.join(places)}; {why}", matters, points)
 

@@ -84,7 +84,7 @@ def positive_ruling(what: str, effects: Mapping[str, Estimate], level: float = L
     if len(effects) == 1:
         return Ruling(verdict, f"{what}: {shown}")
     n_below = sum(found.high < 0 for found in bounds.values())
-    text = f"{n_above} surely above and {n_below} surely below zero of {len(effects)}, lowest {shown}"
+    text = f"{n_above} of {len(effects)} intervals above zero, {n_below} below, lowest {shown}"
     return Ruling(verdict, f"{what}: {text}")
 
 

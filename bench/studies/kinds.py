@@ -12,7 +12,7 @@ _SENTENCES = {
     "whole": "whole dataset",
     "converted": "the dataset, converted",
     "excerpt": "EXCERPT of the dataset",
-    "own": "a user's OWN data, of which nothing is published",
+    "own": "a user's OWN data, without published scores",
     "simulated": "SIMULATED data: the scores are not interpretable",
 }
 

@@ -122,7 +122,7 @@ def _load_like(out: Path, record: Record, first: Predictions | None) -> Predicti
         cell = record.cell
         raise RecordError(
             f"predictions of {cell.model} / {cell.dataset} / seed {cell.seed} (key {record.key[:12]}) are of other "
-            "test windows than the other models'; remove the cell's record.json to have it trained again"
+            "test windows than those of the other models; remove the cell's record.json to train it again"
         )
     return predictions
 

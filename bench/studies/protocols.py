@@ -65,7 +65,9 @@ def protocols_in_words(studies: Mapping[str, Sequence[Group]]) -> str:
         return ""
     if len(found) > 1:
         each = "; ".join(f"{', '.join(protocol.models)}: {protocol.words}" for protocol in found)
-        return f"Not one protocol: models of different ones are neither ranked nor marked best. {each}."
+        return (
+            f"Not one protocol: models with different protocols are neither ranked nor marked best. {each}."
+        )
     if len(found[0].models) == 1:
         return f"Training: {found[0].words}."
     unequal = _unequal([group for groups in studies.values() for group in groups if _is_trained(group)])
@@ -75,7 +77,7 @@ def protocols_in_words(studies: Mapping[str, Sequence[Group]]) -> str:
 def number_of_protocols(studies: Mapping[str, Sequence[Group]]) -> str:
     """Return a sentence where models were trained by several protocols, else nothing."""
     n_found = len(protocols(studies))
-    return f"Models were trained by {n_found} protocols, told at the main results." if n_found > 1 else ""
+    return f"Models were trained by {n_found} protocols, see the main results." if n_found > 1 else ""
 
 
 def smaller_batches(studies: Mapping[str, Iterable[Group]]) -> str:
@@ -124,19 +126,21 @@ def _in_words(settings: Sequence[Mapping[str, Any]]) -> str:
     n_found = first["n_tried"]
     if n_found is not None:
         whose = (
-            "each model's published ones" if n_found == 1 else f"the best of {n_found} tried configurations"
+            "as published for each model"
+            if n_found == 1
+            else f"of the best of {n_found} tried configurations"
         )
         parts = [_NAMES[first["optimizer"]], f"learning rate, weight decay and dropout {whose}"]
     else:
         parts = [f"{_NAMES[first['optimizer']]} at learning rate {_values(settings, 'learning_rate')}"]
         parts += _where_set(settings, "weight_decay", "weight decay {}")
     parts.append("cosine schedule" if first["schedule"] == "cosine" else "constant rate")
-    parts += _where_set(settings, "warmup_epochs", "{} epochs of warm-up")
+    parts += _where_set(settings, "warmup_epochs", "warm-up epochs {}")
     parts += _where_set(settings, "label_smoothing", "label smoothing {}")
     parts.append(f"batch {_values(settings, 'batch_size')}")
     stops = first["patience"] is not None
     parts.append(f"{'at most ' if stops else ''}{_values(settings, 'epochs')} epochs")
-    parts += _where_set(settings, "patience", "stopped after {} without improvement")
+    parts += _where_set(settings, "patience", "stopped after {} epochs without improvement")
     parts += _where_set(settings, "clip_norm", "gradients clipped to {}")
     parts += ["own augmentation where a model has one"] if first["augmentation"] else []
     parts += ["weights averaged over epochs"] if first["weight_averaging"] else []

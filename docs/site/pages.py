@@ -21,9 +21,9 @@ GROUPS = {
         "Models of the paper",
         "MedMamba and the eleven transformers; `--models all` stands for these twelve.",
     ),
-    "variant": ("Variants", "MedMamba's ablations, and the later version of Medformer. Named one by one."),
-    "beyond": ("Beyond the paper", "Networks that the paper leaves out. Named one by one."),
-    "classical": ("Classical estimators", "Classifiers without a network. Named one by one."),
+    "variant": ("Variants", "MedMamba's ablations, and the later version of Medformer: `--models variants`."),
+    "beyond": ("Beyond the paper", "Networks that the paper leaves out: `--models beyond`."),
+    "classical": ("Classical estimators", "Classifiers that are no networks: `--models classical`."),
 }
 API = {
     "bench": ("From Python", ["bench.api", "bench.studies.tidy", "bench.datasets.split_arrays"]),

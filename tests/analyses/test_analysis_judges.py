@@ -68,7 +68,7 @@ class TestTheory:
         )
         assert ruling is not None
         assert ruling.verdict is Verdict.UNDECIDED
-        assert ruling.evidence.endswith("which decides nothing: simulated data")
+        assert ruling.evidence.endswith("; not decisive: simulated data")
 
     def test_the_premise_has_a_claim_of_its_own(self) -> None:
         checks = (theory_check("1a", "does not hold here"), theory_check("1b", "holds"))

@@ -69,7 +69,10 @@ def test_imported_datasets_are_known(command: str, tmp_path: Path, monkeypatch: 
 
 def test_scales_prints_and_writes(out: Path, trained: Trained) -> None:
     done = invoke("scales", "--datasets", "uci-har", "--out", out, "--data", trained.data, "--device", "cpu")
-    assert "The paper's words on bands are of the EEG of ADFTD at 256 Hz, which this is not." in done.output
+    assert (
+        "What the paper says of bands is about the EEG of ADFTD at 256 Hz; these data are different."
+        in done.output
+    )
     assert written(out, "scales-uci-har") == {".pdf", ".svg", ".png", ".txt"}
     assert written(out, "scales-worth-uci-har") == {".tex", ".md", ".csv", ".json"}
 

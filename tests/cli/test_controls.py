@@ -111,7 +111,7 @@ def test_the_probe_of_done_cells_is_a_table_of_its_own(bench: Bench, data: Path)
     where = ("--datasets", "uci-har", "--data", data, "--out", "r")
     assert bench(*GRID, "--models", "fcn", "--data", data, *small, "--no-efficiency").code == 0
     probed = bench("run", "--control", "subject-probe", "--models", "fcn", *where)
-    assert "training subjects recognised by a linear probe" in probed.out
+    assert "Training subjects recognised by a linear probe" in probed.out
     assert "| fcn" in Path("r/report/tables/subject-probe.md").read_text()
     seeds = bench("run", "--control", "subject-probe", "--seeds", "41", *where)
     assert (seeds.code, seeds.err.count("\n")) == (2, 1)

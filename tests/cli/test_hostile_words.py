@@ -54,7 +54,7 @@ def test_model_defaults_that_json_cannot_say_are_refused(tmp_path: Path, default
     path = tmp_path / "net.py"
     arguments = f"n_channels, n_times, n_classes, width={default}"
     path.write_text(f"class Net:\n    def __init__(self, *, {arguments}):\n        pass\n")
-    with pytest.raises(ModelError, match=r"JSON can say|not readable as Python"):
+    with pytest.raises(ModelError, match=r"JSON can hold|not readable as Python"):
         register_file(f"{path}:Net")
 
 

@@ -64,7 +64,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result]:
 def test_prints_three_tables(measured: tuple[Path, Result]) -> None:
     _, result = measured
     assert result.exit_code == 0
-    for title in ("What the models take", "How fast the models are", "MedMamba's speed-up"):
+    for title in ("Cost of the models", "Speed of the models", "MedMamba's speed-up"):
         assert title in result.stdout
 
 

@@ -99,7 +99,7 @@ def test_status_during_a_run_and_after_its_death(bench: Bench, data: Path, tmp_p
         run.send_signal(signal.SIGKILL)
         run.wait()
     wait_for(lambda: states(bench) == {"done": 1, "to do": 3}, "the workers to go")
-    assert "1 begun; the next run goes on after the last epoch of 0" in bench("status", "--out", "r").out
+    assert "1 begun; the next run continues after the last epoch of 0" in bench("status", "--out", "r").out
 
 
 def test_a_cell_cleaned_is_to_do_again(filled: Bench, tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ def test_folder_that_cannot_be_listed_is_one_line(tmp_path: Path, monkeypatch: p
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(Path, "iterdir", refuse)
-    with pytest.raises(DataError, match="permission denied; get the right to read it"):
+    with pytest.raises(DataError, match="permission denied; get permission to read it"):
         registry.register_imported(tmp_path)
 
 

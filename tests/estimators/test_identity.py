@@ -77,7 +77,9 @@ def test_everything_told_is_canonical_json() -> None:
     [(lambda x: x, "lambda"), (object(), "object"), (partial(max, 1), "partial"), ({1, 2}, r"\{1, 2\}")],
 )
 def test_what_cannot_be_told_is_refused(value: Any, name: str) -> None:
-    with pytest.raises(ModelError, match=rf"parameter kw_args\['value'\] is .*{name}.*cannot be told"):
+    with pytest.raises(
+        ModelError, match=rf"parameter kw_args\['value'\] is .*{name}.*cannot be written into"
+    ):
         told(value=value)
 
 

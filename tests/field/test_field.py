@@ -88,4 +88,4 @@ def test_command_prints_a_table() -> None:
 
     assert "TeCh" in shown.stdout
     assert "94.26±0.98" in shown.stdout
-    assert "5,881 training" in shown.stdout
+    assert "5,881 for training" in shown.stdout

@@ -95,3 +95,15 @@ def test_small_numbers_keep_their_digits_and_cells_their_unit() -> None:
     assert [(line["mean"], line["unit"]) for line in lines] == [("0.000672123", "GFLOP"), ("2.5", "rank")]
     row = json.loads(to_json(table))["blocks"][0]["rows"][0]["cells"]
     assert row == [{"mean": 0.000672123}, {"mean": 2.5, "unit": "rank"}]
+
+
+def test_a_long_heading_of_a_block_widens_no_column_of_the_console() -> None:
+    heading = "UCI-HAR (6 classes, SIMULATED), recipe medmamba, changed: d_model=16, epochs=1, n_layers=1, seeds 41, 42"
+    lines = to_console(
+        replace(TABLE, blocks=(Block(heading, TABLE.blocks[0].rows), TABLE.blocks[1]))
+    ).splitlines()
+    assert max(map(len, lines)) <= 80
+    place = lines.index("other")
+    assert heading == " ".join(lines[place - 3 : place - 1])
+    assert lines[place - 1].startswith("ours ")
+    assert lines[place + 1].startswith("a|b ")

@@ -39,7 +39,7 @@ def test_an_analysis_of_cells_that_were_trained_again_says_so(tmp_path: Path) ->
     records = write_grid(tmp_path, Grid(models=("medmamba",), datasets=("ptb",), n_epochs=1))
     record = TheoryRecord(seed=41, checks=(), cells=(AnalysedCells.of(records),))
     store.write(tmp_path, find("theory"), record)
-    assert analysis_sections(tmp_path, records).sections[0].intro.endswith("By bench analyze theory.")
+    assert analysis_sections(tmp_path, records).sections[0].intro.endswith("Command: bench analyze theory.")
     later = {"key": "f" * 64, "timing": records[0].timing.model_copy(update={"started": "2027-01-01"})}
     again = [*records, records[0].model_copy(update=later)]
     assert "medmamba on ptb" in analysis_sections(tmp_path, again).sections[0].intro

@@ -155,7 +155,7 @@ def test_a_cell_tells_its_environment_and_all_its_scores(html: str) -> None:
 def test_sections_without_data_name_the_command(html: str) -> None:
     assert "bench efficiency, bench analyze centralization" in html
     assert "bench analyze theory" in html
-    assert "No reduced model was run: bench run" in html
+    assert "No reduced model was run. Command: bench run" in html
 
 
 def test_names_and_texts_of_people_are_escaped(hostile: Page) -> None:

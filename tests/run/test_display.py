@@ -77,7 +77,7 @@ def test_a_log_shows_a_resumed_cells_epochs_and_a_line_a_minute(
         shown.event(Progress(jobs[0], Position(epochs, 0.25)))
     label = jobs[0].cell.label
     assert capsys.readouterr().err.splitlines() == [
-        f"{label}: goes on after epoch 3 of 10",
+        f"{label}: continues after epoch 3 of 10",
         f"{label}: 4.0 of 10 epochs, validation F1 25.00 %, about 6 min 0 s left",
     ]
 

@@ -152,7 +152,7 @@ def test_of_several_settings_of_a_cell_the_nearest_is_named(tmp_path: Path) -> N
         write_grid(both[1], Grid(**grid, preset=preset))
     first, *second = compare_sets(*both)
     assert (first.kind, [line.kind for line in second]) == ("only in the first", ["only in the second"] * 2)
-    assert "the nearest in the other: " in first.detail
+    assert "the most similar cell of the other set differs in: " in first.detail
     assert "training.epochs 50 -> " in first.detail
     assert all("-> 50" in line.detail for line in second)
 

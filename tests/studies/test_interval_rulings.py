@@ -32,4 +32,4 @@ def test_a_part_contradicts_at_its_own_level(values: tuple[float, ...], verdict:
 def test_evidence_counts_the_sure_effects_and_shows_the_lowest() -> None:
     effects = {"a": effect(3.0), "b": effect(-3.0), "c": effect(0.5)}
     evidence = positive_ruling("leads", effects).evidence
-    assert evidence == "leads: 1 surely above and 1 surely below zero of 3, lowest -3.00 [-4.96, -1.04] (b)"
+    assert evidence == "leads: 1 of 3 intervals above zero, 1 below, lowest -3.00 [-4.96, -1.04] (b)"

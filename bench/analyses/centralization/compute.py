@@ -235,9 +235,7 @@ def run_dataset(name: str, root: Path, seed: int) -> CentralizationRecord:
 def _remarks(n_channels: int, is_a_window_a_recording: bool, n_skipped: int) -> tuple[str, ...]:
     remarks = [f"{n_skipped} damaged records are left out"] if n_skipped else []
     if n_channels == 1:
-        remarks.append(
-            "one channel: SCI is 1 and DIC is 0 whatever the signal, so that they say nothing of it"
-        )
+        remarks.append("one channel: SCI is 1 and DIC is 0 whatever the signal is")
     if is_a_window_a_recording:
         remarks.append("the source names no recordings: each window stands for its own")
     return tuple(remarks)

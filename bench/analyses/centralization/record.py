@@ -99,17 +99,17 @@ def choices(records: Sequence[CentralizationRecord], index: Index) -> list[Choic
 class Options(contract.Options):
     """What ``bench analyze centralization`` asks for."""
 
-    datasets: str = Field(default="all", description="Names, a comma list, or all that are there.")
+    datasets: str = Field(default="all", description="A comma list of names, or all datasets that are there.")
     simulated: bool = Field(
         default=False, description="Use the demo's simulated data instead; Weather has none."
     )
     weather_window: int = Field(
         default=96,
         ge=2,
-        description="Length of Weather's windows; the paper names none. A step is ten minutes.",
+        description="Length of Weather's windows, which the paper does not give. A step is ten minutes.",
         json_schema_extra={"metavar": "STEPS"},
     )
-    seed: int = Field(default=41, description="Of the bootstrap.")
+    seed: int = Field(default=41, ge=0, description="Seed of the bootstrap.")
 
 
 ANALYSIS = contract.Analysis(

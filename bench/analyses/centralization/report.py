@@ -220,9 +220,9 @@ def _by_one_reading(records: Sequence[CentralizationRecord], datasets: Sequence[
         )
     lacking = ", ".join(f"{TITLES[index]} of {short_name_of(dataset)}" for dataset, index in best.lacking)
     return (
-        f"No single reading gives all {best.n_cells} numbers to the printed digit, so that the table is not "
-        f"reproduced. The one that gives most of them, {len(best.given)}, is {best.label}; another reading is needed "
-        f"for {lacking}."
+        f"No single reading gives all {best.n_cells} numbers to the printed digit, so the table is not "
+        f"reproduced. The reading that gives most of them ({len(best.given)}) is {best.label}; another reading is "
+        f"needed for {lacking}."
     )
 
 
@@ -248,7 +248,7 @@ def _cell(record: CentralizationRecord, choice: Choice, notes: Footnotes) -> Cel
         is_known = any(found.choice.scaling == choice.scaling for found in record.measures)
         return Cell(
             note=notes.number(
-                "no unit has any variance" if is_known else "measured before there was this scaling"
+                "no unit has any variance" if is_known else "measured before this scaling was added"
             )
         )
     note = None
@@ -279,10 +279,10 @@ def _conditions(records: Sequence[CentralizationRecord]) -> str:
     return (
         "Mean over units and, in brackets, a 95 percent bootstrap interval over subjects (over weeks for Weather; "
         "none for fewer than two). Raw is as cut, before any scaling of windows; PTB and PTB-XL are cut from "
-        "recordings that are scaled already, so that raw there is standardised over the recording. Unscaled is in the "
+        "recordings that are scaled already, so there raw is standardised over the recording. Unscaled is in the "
         "source's own units, millivolt for PTB and PTB-XL, where steps added by padding are at the recording's mean. "
-        "Standardised is the z-score of each channel over the unit. Weather's length of windows is a choice too. A "
-        f"recording is all windows of a source record. SCI cannot be below 1 / channels. {each}."
+        "Standardised is the z-score of each channel over the unit. The length of Weather's windows is our choice. A "
+        f"recording has all windows of a source record. SCI cannot be below 1 / channels. {each}."
     )
 
 

@@ -68,9 +68,10 @@ class ChannelMixingRecord(CellsRecord):
 class Options(contract.CellOptions):
     """What ``bench analyze channel-mixing`` asks for."""
 
-    datasets: str | None = Field(default=None, description="Names, a comma list, or all. [default: adftd]")
+    datasets: str | None = Field(default=None, description="A comma list of names, or all. [default: adftd]")
     models: str | None = Field(
-        default=None, description="MedMamba or variants that mix channels, a comma list. [default: medmamba]"
+        default=None,
+        description="A comma list of MedMamba and variants that mix channels. [default: medmamba]",
     )
 
 

@@ -244,7 +244,7 @@ def _footnotes(record: ChannelMixingRecord, blocks: Iterable[Sequence[Line]]) ->
     tiny = [line.label for lines in blocks for line in lines if line.before and abs(line.before[0]) < _TINY]
     if tiny:
         notes.append(
-            f"the number before is near zero, so that its relative change says little: {', '.join(tiny)}"
+            f"the number before is near zero, so the relative change means little: {', '.join(tiny)}"
         )
     if record.cells.dataset == PAPER_DATASET:
         notes.append("published change: printed in the MedMamba paper, not measured here")

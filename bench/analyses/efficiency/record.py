@@ -12,24 +12,28 @@ INTERVAL_PERCENT = 5.0
 class Options(contract.Options):
     """What ``bench efficiency`` asks for."""
 
-    models: str = Field(default="all", description="Names, a comma list, or all.")
-    datasets: str = Field(default="adftd", description="Whose window shapes: names, or all.")
-    widths: str = Field(default="script", description="script, wide (the paper's figure), or both.")
-    batch: str = Field(default="1,256", description="Windows at once in inference.")
-    train_batch: str = Field(default="32", description="Windows in a step of training; or none.")
-    preset: str = Field(default="paper", description="Sizes of the models.")
+    models: str = Field(default="all", description="A comma list of names, or all.")
+    datasets: str = Field(
+        default="adftd", description="Datasets whose window shapes are used: a comma list of names, or all."
+    )
+    widths: str = Field(
+        default="script", description="Sizes of models: script, wide (the paper's figure), or both."
+    )
+    batch: str = Field(default="1,256", description="Batch sizes in inference.")
+    train_batch: str = Field(default="32", description="Batch sizes in training, or none.")
+    preset: str = Field(default="paper", description="Preset whose model sizes are used.")
     device: contract.Device = contract.device_field()
     threads: int | None = contract.threads_field()
     time_limit: float = Field(
         default=45.0,
         ge=0,
-        description="For the timings of one model, on average.",
+        description="Time for the timings of one model, on average.",
         json_schema_extra={"metavar": "SECONDS"},
     )
     interval: float = Field(
         default=INTERVAL_PERCENT,
         ge=0.1,
-        description="Done when every median is known this well (plus or minus, 95 percent).",
+        description="A model is done when every median is known to plus or minus this (95 percent interval).",
         json_schema_extra={"metavar": "PERCENT"},
     )
     memory: float | None = contract.memory_field()
@@ -38,7 +42,7 @@ class Options(contract.Options):
 ANALYSIS = contract.Analysis(
     name=NAME,
     title="Efficiency",
-    summary="Parameters, operations, speed and memory; absolute numbers of different devices never share a column.",
+    summary="Measure parameters, operations, speed and memory; numbers of different devices never share a column.",
     examples=(
         "bench efficiency",
         "bench efficiency --models medmamba,medformer --widths script,wide --batch 1,32,256",

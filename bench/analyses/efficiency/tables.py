@@ -24,7 +24,7 @@ def cost_table(found: Sequence[Panel]) -> Table:
     )
     return Table(
         name="efficiency-cost",
-        title="What the models take",
+        title="Cost of the models",
         columns=(
             "Parameters, M",
             "in forward, M",
@@ -76,7 +76,7 @@ def speed_table(found: Sequence[Panel]) -> Table:
         blocks.append(Block(panel.heading, tuple(rows)))
     return Table(
         name="efficiency-speed",
-        title="How fast the models are",
+        title="Speed of the models",
         columns=(
             *(("latency, ms", "95th percentile, ms") if latency else ()),
             *(f"{_short(mode)} {batch}, windows/s" for mode, batch in rates),
@@ -130,7 +130,7 @@ def spread_table(found: Sequence[Panel]) -> Table:
     )
     return Table(
         name="efficiency-spread",
-        title="How much the runs of a model differ",
+        title="Spread of the runs of a model",
         columns=tuple(f"{_short(mode)} {batch}" for mode, batch in workloads),
         blocks=blocks,
         caption=f"{_SPREAD_CAPTION} {describe_panels(found)}",
@@ -303,10 +303,11 @@ _SPEED_CAPTION = (
 )
 _SPREAD_CAPTION = (
     "Quartiles of the time of single runs as differences from the median of rounds, in percent, and in brackets the "
-    "number of runs. They say how steady the machine was; how well a median is known says its interval."
+    "number of runs. They show how steady the machine was; the interval of a median shows how well it is known."
 )
 _RATIO_CAPTION = (
-    "Windows per second of MedMamba over those of the model in inference: above 1 MedMamba is faster. The heading of a "
+    "Windows per second of MedMamba divided by those of the model in inference: above 1 MedMamba is faster. The "
+    "heading of a "
     "column names the batch asked for; the published ratios are of batch 256. Median over rounds, paired; half of its "
     "95 percent interval in percent. The baselines are this package's implementations, some of them faster than the "
     "published code."

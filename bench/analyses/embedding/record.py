@@ -60,18 +60,19 @@ class Options(contract.CellOptions):
 
     models: str | None = Field(
         default=None,
-        description="Names, a comma list, or all. [default: those trained of medformer,medmamba]",
+        description="A comma list of names, or all. [default: medformer and medmamba, if trained]",
     )
     datasets: str | None = Field(
-        default=None, description="Names, a comma list, or all. [default: those trained on of adftd,ptb-xl]"
+        default=None,
+        description="A comma list of names, or all. [default: adftd and ptb-xl, if models were trained on them]",
     )
-    windows: int = Field(default=1500, ge=20, description="At most, of each test part.")
+    windows: int = Field(default=1500, ge=20, description="Largest number of windows of each test part.")
 
 
 ANALYSIS = contract.Analysis(
     name=NAME,
     title="Embedding",
-    summary="Whether features separate classes or persons; t-SNE maps.",
+    summary="Whether features separate classes or people, with t-SNE maps.",
     examples=(
         "bench analyze embedding",
         "bench analyze embedding --models medmamba,patchtst --datasets uci-har --data DIR --out results",

@@ -117,7 +117,7 @@ def _figure(maps: Sequence[Map], name: str, by: str) -> Figure:
         for map_ in maps
     )
     few = (
-        f"The {N_NAMED_SUBJECTS} subjects with most windows have a colour and form, the others are grey. "
+        f"The {N_NAMED_SUBJECTS} subjects with most windows have a colour and a marker, the others are grey. "
         if by == "subject"
         else ""
     )
@@ -231,9 +231,9 @@ def _table_caption(records: Sequence[EmbeddingRecord]) -> str:
         f"Mean and sample standard deviation (ddof {DDOF}) over trained seeds: {seeds}. Euclidean distances between "
         f"features before the classifier. Silhouette from -1 to 1. Nearest neighbours: share of windows whose "
         f"{records[0].n_neighbours} nearest neighbours have their class (from others: neighbours of other subjects "
-        "only; from all: any other window) or their subject, by vote. What 'from all' has over 'from others' is "
-        f"recognising the person. Last row: the most frequent label among those neighbours. Windows drawn: "
-        f"{_drawn(records)}. {_conditions(records)}"
+        "only; from all: any other window) or their subject, by vote. Where 'from all' is higher than 'from "
+        "others', the features recognise the person. Last row: the most frequent label among those neighbours. "
+        f"Windows drawn: {_drawn(records)}. {_conditions(records)}"
     )
 
 

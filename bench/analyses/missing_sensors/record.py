@@ -101,18 +101,18 @@ class Options(contract.CellOptions):
     Each number of missing channels has ``draws`` random choices of channels; windows are drawn by class.
     """
 
-    datasets: str = Field(default="adftd", description="Of the trained cells, a comma list.")
-    models: str = Field(default="medmamba", description="Trained models, a comma list.")
-    windows: int = Field(default=512, ge=1, description="Test windows.")
-    draws: int = Field(default=5, ge=1, description="For each number.")
-    seed: int = Field(default=41, description="Of windows and channels.")
+    datasets: str = Field(default="adftd", description="A comma list of datasets with trained cells.")
+    models: str = Field(default="medmamba", description="A comma list of trained models.")
+    windows: int = Field(default=512, ge=1, description="Number of test windows.")
+    draws: int = Field(default=5, ge=1, description="Random draws for each number of missing channels.")
+    seed: int = Field(default=41, ge=0, description="Seed of the draw of windows and channels.")
     device: contract.Device = contract.device_field()
 
 
 ANALYSIS = contract.Analysis(
     name=NAME,
     title="Missing sensors",
-    summary="Macro F1 when channels are missing, channel dropout on and off.",
+    summary="Macro F1 when channels are missing, with and without channel dropout.",
     examples=(
         "bench run --models medmamba --datasets ptb-xl --set channel_dropout=0",
         "bench analyze missing-sensors --datasets ptb-xl --recipe published",

@@ -146,7 +146,7 @@ def _difference(
         return Cell(note=notes.number("no seed in common"))
     note = None
     if len(both) < max(len(first.cells), len(second.cells)):
-        note = notes.number(f"over the {len(both)} seeds that both have")
+        note = notes.number(f"over the seeds that both have ({len(both)})")
     return _cell(both, note)
 
 

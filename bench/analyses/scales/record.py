@@ -93,19 +93,19 @@ class ScalesRecord(AnalysisRecord):
 class Options(contract.CellOptions):
     """What ``bench analyze scales`` asks for; windows are drawn by class."""
 
-    datasets: str | None = Field(default=None, description="Names, a comma list, or all. [default: adftd]")
+    datasets: str | None = Field(default=None, description="A comma list of names, or all. [default: adftd]")
     models: str | None = Field(
-        default=None, description="MedMamba or variants of it, a comma list. [default: medmamba]"
+        default=None, description="A comma list of MedMamba and its variants. [default: medmamba]"
     )
-    windows: int = Field(default=512, ge=1, description="Test windows.")
-    seed: int = Field(default=41, description="Of the draw of windows.")
+    windows: int = Field(default=512, ge=1, description="Number of test windows.")
+    seed: int = Field(default=41, ge=0, description="Seed of the draw of windows.")
     device: contract.Device = contract.device_field()
 
 
 ANALYSIS = contract.Analysis(
     name=NAME,
     title="What the scales see",
-    summary="What each branch of MedMamba responds to, and what it is worth.",
+    summary="What each branch of MedMamba responds to, and how much it adds to the score.",
     examples=("bench analyze scales", "bench analyze scales --datasets apava --data DIR --out results"),
     options=Options,
     record=ScalesRecord,

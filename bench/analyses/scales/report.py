@@ -102,13 +102,13 @@ def worth_table(record: ScalesRecord) -> Table:
     chance = tuple(Row(label, (Cell(100 * score), Cell())) for label, score in guesses)
     return Table(
         name=f"scales-worth-{_stem(record)}",
-        title=f"{_title(record)}: what each branch is worth",
+        title=f"{_title(record)}: macro F1 without each branch",
         columns=("macro F1", "difference"),
         blocks=(Block("measured", tuple(rows)), Block("chance on these windows", chance)),
         caption=(
             "Macro F1 in percent when branches are silenced, and the seed-wise difference to all branches in points. "
-            "A silenced branch gives its mean vector for every window; nothing is trained again, so that this is how "
-            f"much the trained model leans on a branch, not what the branch could do. {_seeds(record)}"
+            "A silenced branch gives its mean vector for every window; nothing is trained again, so this shows "
+            f"how much the trained model relies on a branch, not what the branch could do. {_seeds(record)}"
         ),
         corner="Branches",
     )
@@ -122,7 +122,7 @@ def scales_figure(record: ScalesRecord) -> Figure:
     )
     return Figure(
         name=f"scales-{_stem(record)}",
-        title=f"{_title(record)}: what the scales see",
+        title=f"{_title(record)}: what the scales respond to",
         caption=(
             "Left: squared response of each branch's kernels, mean and standard deviation over seeds; dotted verticals "
             "are the fastest rhythms that the branch's tokens can follow. Middle: share of each band in the energy on "
@@ -154,25 +154,25 @@ def preferred(record: ScalesRecord, number: int) -> str:
 def verdict(record: ScalesRecord) -> str:
     """Return, as sentences, whether the paper's description of each stride was found."""
     if record.about.dataset != PAPER_DATASET:
-        return "The paper's words on bands are of the EEG of ADFTD at 256 Hz, which this is not."
+        return "What the paper says of bands is about the EEG of ADFTD at 256 Hz; these data are different."
     if not any(stride in PAPER_WORDS for stride in record.strides):
-        return "The paper says nothing of these strides."
+        return "The paper does not mention these strides."
     agree, differ = [], []
     for number, stride in enumerate(record.strides):
         words = PAPER_WORDS.get(stride)
         if words is None:
             continue
         found = preferred(record, number)
-        sentence = f"stride {stride}: {' or '.join(words)} said, {found or 'none preferred'} found"
+        sentence = f"stride {stride}: {' or '.join(words)} stated, {found or 'none preferred'} found"
         (agree if found in words else differ).append(sentence)
     whether = "does not hold here" if differ else "holds here"
     where = ", on SIMULATED data" if record.about.data.kind == "simulated" else ""
     rate = record.sampling_rate_hz
     limits = ", ".join(f"{rate / stride / 2:.3g} (stride {stride})" for stride in record.strides)
     return (
-        f"The paper's words on bands: {whether}{where} ({'; '.join([*differ, *agree])}). The longest kernel tells "
-        f"apart what lies {rate / max(record.strides):.3g} Hz apart or more. Tokens follow rhythms up to {limits} "
-        "Hz; faster ones fold onto slower ones."
+        f"What the paper says of bands {whether}{where} ({'; '.join([*differ, *agree])}). The longest kernel separates "
+        f"frequencies that are at least {rate / max(record.strides):.3g} Hz apart. Tokens follow rhythms up to "
+        f"{limits} Hz; faster ones fold onto slower ones."
     )
 
 

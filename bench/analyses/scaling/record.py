@@ -127,16 +127,18 @@ def scaling_key(*, curves: Sequence[ScalingCurve], dataset: str, batch: int, env
 class Options(contract.Options):
     """What ``bench analyze scaling`` asks for."""
 
-    models: str = Field(default="all", description="Names, a comma list, or all.")
-    datasets: str = Field(default="adftd", description="The one whose channels, classes and settings count.")
-    lengths: str = Field(default="128,256,512,1024,2048,4096", description="Steps of a window.")
-    batch: int = Field(default=4, ge=1, description="Windows at once.")
+    models: str = Field(default="all", description="A comma list of names, or all.")
+    datasets: str = Field(
+        default="adftd", description="Dataset whose channels, classes and settings are used."
+    )
+    lengths: str = Field(default="128,256,512,1024,2048,4096", description="Window lengths in steps.")
+    batch: int = Field(default=4, ge=1, description="Batch size.")
     device: contract.Device = contract.device_field()
     threads: int | None = contract.threads_field()
     time_limit: float = Field(
         default=60.0,
         gt=0,
-        description="For all lengths of one model.",
+        description="Time for all lengths of one model.",
         json_schema_extra={"metavar": "SECONDS"},
     )
     memory: float | None = contract.memory_field()

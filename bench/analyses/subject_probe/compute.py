@@ -133,7 +133,9 @@ def run(context: Context, options: Options) -> None:
     chosen = context.chosen(options, default_models="all", default_datasets="all")
     for records in chosen:
         cell = records[0].cell
-        context.say(f"{cell.model} on {cell.dataset}: {len(records)} seeds")
+        context.say(
+            f"{cell.model} on {cell.dataset}: seeds {', '.join(str(record.cell.seed) for record in records)}"
+        )
         context.write(analyse_cells(context, records, options))
 
 

@@ -46,20 +46,23 @@ class Options(contract.CellOptions):
     """What ``bench analyze subject-probe`` asks for."""
 
     models: str | None = Field(
-        default=None, description="Names, a comma list, or all. [default: those trained of the paper's]"
+        default=None,
+        description="A comma list of names, or all. [default: the paper's models that are trained]",
     )
     datasets: str | None = Field(
-        default=None, description="Names, a comma list, or all. [default: those trained on]"
+        default=None, description="A comma list of names, or all. [default: all with trained cells]"
     )
-    subjects: int = Field(default=50, ge=2, description="At most, drawn among the training subjects.")
-    windows: int = Field(default=40, ge=3, description="At most, of each subject.")
-    seed: int = Field(default=41, ge=0, description="Of the draw of subjects.")
+    subjects: int = Field(
+        default=50, ge=2, description="Largest number of training subjects, drawn at random."
+    )
+    windows: int = Field(default=40, ge=3, description="Largest number of windows of each subject.")
+    seed: int = Field(default=41, ge=0, description="Seed of the draw of subjects.")
 
 
 ANALYSIS = contract.Analysis(
     name=NAME,
     title="Who is it",
-    summary="How much of what a model learns is who the subject is, by a linear probe.",
+    summary="A linear probe for how much of what a model learns is who the subject is.",
     examples=(
         "bench analyze subject-probe",
         "bench run --control subject-probe --models medmamba --datasets adftd --data DIR --out results",

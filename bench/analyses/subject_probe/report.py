@@ -32,7 +32,7 @@ def probe_table(records: Sequence[SubjectProbeRecord]) -> Table:
     )
     return Table(
         name=NAME,
-        title="Who it is: training subjects recognised by a linear probe",
+        title="Training subjects recognised by a linear probe",
         columns=_COLUMNS,
         groups=_GROUPS,
         blocks=blocks,
@@ -87,6 +87,6 @@ def _caption(records: Sequence[SubjectProbeRecord]) -> str:
         "first part of each subject's windows in time and tested on the last; the tenth between is left out, as "
         "neighbouring windows overlap. Untrained: the same probe on the weights that training began with; gain: what "
         "training adds, in points. Raw windows: the same probe on the scaled windows themselves. Most frequent: always "
-        "the subject with most test windows. A model that recognises its subjects need not be wrong; it can be right "
-        f"about them for a reason that does not hold for others. Cells: {each}. Data: {data}."
+        "the subject with most test windows. A model that recognises its subjects is not wrong for that, but it can be "
+        f"right about them for a reason that does not hold for other subjects. Cells: {each}. Data: {data}."
     )

@@ -73,7 +73,7 @@ class Options(contract.CellOptions):
     """What ``bench analyze theory`` asks for."""
 
     datasets: str | None = Field(
-        default=None, description="Of the trained cells. [default: all on which the model is trained]"
+        default=None, description="Datasets with trained cells. [default: all on which the model is trained]"
     )
     models: str = Field(default="medmamba", description="MedMamba or a variant that mixes channels.")
 
@@ -81,7 +81,7 @@ class Options(contract.CellOptions):
 ANALYSIS = contract.Analysis(
     name=NAME,
     title="Propositions",
-    summary="The paper's propositions, put to the test; the first needs trained cells, the others none.",
+    summary="Test the paper's propositions; the first needs trained cells, the others need none.",
     examples=("bench analyze theory", "bench analyze theory --datasets ptb-xl --data DIR --out results"),
     options=Options,
     record=TheoryRecord,

@@ -41,7 +41,7 @@ def theory_table(record: TheoryRecord) -> Table:
     rows = tuple(_row(check) for check in record.checks)
     return Table(
         name=NAME,
-        title="The paper's propositions, put to the test",
+        title="Tests of the paper's propositions",
         columns=("claim", "checked", "on", "result", "verdict"),
         blocks=(Block("", rows),),
         caption=(

@@ -253,7 +253,7 @@ def _excluded(pairs: tuple[tuple[str, str], ...]) -> tuple[Excluded, ...]:
 def _refuse_change(source: Located) -> None:
     if locate(source.name, source.folder.parent).stamp != source.stamp:
         raise DataError(
-            f"{source.folder}: files changed while they were read; prepare again when they are still"
+            f"{source.folder}: files changed while they were read; prepare again when they no longer change"
         )
 
 
@@ -264,7 +264,7 @@ def _check(cut: Cut, facts: DatasetFacts, record: SourceRecord, where: Path | st
         what = array.dtype if isinstance(array, np.ndarray) else type(array).__name__
         if not isinstance(array, np.ndarray) or array.dtype.kind not in kind:
             raise DataError(
-                f"{where}: cut() of record '{record.name}': {name} are {what}, expected {_KINDS[kind]}; mend the reader"
+                f"{where}: cut() of record '{record.name}': {name} are {what}, expected {_KINDS[kind]}; fix the reader"
             )
     n = len(cut.windows)
     shape = (n, facts.n_times, facts.n_channels)
@@ -277,7 +277,7 @@ def _check(cut: Cut, facts: DatasetFacts, record: SourceRecord, where: Path | st
     elif not set(cut.labels.tolist()) <= set(range(facts.n_classes)):
         problem = f"labels {sorted(set(cut.labels.tolist()))[:5]}, expected 0 to {facts.n_classes - 1}"
     if problem:
-        raise DataError(f"{where}: cut() of record '{record.name}': {problem}; mend the reader")
+        raise DataError(f"{where}: cut() of record '{record.name}': {problem}; fix the reader")
     if not np.isfinite(cut.windows).all():
         raise DamagedRecord(f"{record.name}: values that are not finite")
 
@@ -292,7 +292,7 @@ def _cut_or_reason(dataset: DatasetEntry, folder: Path, record: SourceRecord) ->
         return str(error)
     except OSError as error:
         if error.errno in _NOT_THE_FILE:
-            raise DataError(f"{folder}: {error.strerror}; bring the disk back and run again") from error
+            raise DataError(f"{folder}: {error.strerror}; reconnect the disk and run again") from error
         # A disk that fails while a library reads.
         return as_one_line(f"{record.name}: cannot be read ({error.strerror or error})")
     return cut
@@ -318,5 +318,5 @@ def _cuts(source: Located, jobs: int) -> Iterator[Cut | str]:
                     waiting.append(pool.submit(_cut_or_reason, dataset, source.folder, record))
     except BrokenProcessPool as error:
         raise DataError(
-            f"{source.folder}: a reading process died, perhaps for want of memory; use fewer --jobs"
+            f"{source.folder}: a reading process died, perhaps for lack of memory; use fewer --jobs"
         ) from error

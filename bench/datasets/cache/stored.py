@@ -57,7 +57,9 @@ def remove(stored: Stored) -> bool:
     except Timeout:
         return False
     except OSError as error:
-        raise DataError(f"{stored.folder}: cannot be removed ({error.strerror}); get the right to") from error
+        raise DataError(
+            f"{stored.folder}: cannot be removed ({error.strerror}); get permission to remove it"
+        ) from error
     return True
 
 

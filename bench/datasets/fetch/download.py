@@ -163,7 +163,7 @@ class _CountedFile(BufferedWriter):
         """Write a chunk."""
         transfer, n_bytes = self._transfer, len(memoryview(chunk))
         if transfer.stop.is_set():
-            raise DataError(f"{transfer.url}: given up, because another file failed")
+            raise DataError(f"{transfer.url}: stopped, because another file failed")
         self.n_bytes += n_bytes
         transfer.arrived(n_bytes)
         most = transfer.file.n_bytes or transfer.max_bytes

@@ -18,8 +18,8 @@ MOST_TEXT_BYTES = 2**26
 _REASONS = {
     errno.ENOENT: "no such file; get it from the publisher",
     errno.ENOTDIR: "no such file; get it from the publisher",
-    errno.EACCES: "permission denied; get the right to read it",
-    errno.EPERM: "permission denied; get the right to read it",
+    errno.EACCES: "permission denied; get permission to read it",
+    errno.EPERM: "permission denied; get permission to read it",
     errno.ELOOP: "links that lead in a circle; put the file itself there",
     errno.ENAMETOOLONG: "its name is longer than the system allows; correct the name",
 }

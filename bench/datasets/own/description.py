@@ -92,7 +92,7 @@ def read_description(path: Path) -> Description:
     except DataError as error:
         if isinstance(error.__cause__, FileNotFoundError):
             raise DataError(
-                f"{path}: no such file; it says what the windows are, as docs/datasets.md tells"
+                f"{path}: no such file; it says what the windows are, as docs/datasets.md describes"
             ) from error
         raise
     try:

@@ -94,7 +94,7 @@ class OwnReader:
         found = _guarded(self.path, "cut()", lambda: plugins.load(self.path).cut(folder, record))
         if not isinstance(found, Cut):
             raise DataError(
-                f"{self.path}: cut() returned {type(found).__name__} instead of a Cut; mend the reader"
+                f"{self.path}: cut() returned {type(found).__name__} instead of a Cut; fix the reader"
             )
         return found
 
@@ -150,12 +150,12 @@ def _asked_apart(path: Path, folder: Path | None) -> _Answer:
             try:
                 code = child.wait(_LONGEST_S)
             except subprocess.TimeoutExpired:
-                return _Answer(problem=f"{path}: has not answered for {_LONGEST_S:g} s; mend the file")
+                return _Answer(problem=f"{path}: has not answered for {_LONGEST_S:g} s; fix the file")
             finally:
                 with suppress(ProcessLookupError):
                     os.killpg(child.pid, signal.SIGKILL)
         if not written.exists():
-            return _Answer(problem=f"{path}: ended its process with {code} and no answer; mend the file")
+            return _Answer(problem=f"{path}: ended its process with {code} and no answer; fix the file")
         return _Answer.model_validate_json(written.read_bytes())
 
 
@@ -189,7 +189,7 @@ def _description(path: Path, module: ModuleType) -> _Described:
     texts = (described.facts.title, described.facts.version, *described.facts.class_names)
     strange = next((text for text in texts if not text.isprintable()), None)
     if strange is not None:
-        raise DataError(f"{path}: FACTS: {strange[:60]!r}: must be printable text on one line; mend the file")
+        raise DataError(f"{path}: FACTS: {strange[:60]!r}: must be printable text on one line; fix the file")
     for library in described.libraries:
         try:
             importlib.metadata.version(library)
@@ -204,7 +204,7 @@ def _typed(path: Path, what: str, kind: type, value: Any) -> Any:
     """Return a value with all its parts in the types that the contract says."""
     if type(value) is not kind:
         raise DataError(
-            f"{path}: {what} is {type(value).__name__} instead of a {kind.__name__}; mend the reader"
+            f"{path}: {what} is {type(value).__name__} instead of a {kind.__name__}; fix the reader"
         )
     try:
         adapter = TypeAdapter(kind)
@@ -218,7 +218,7 @@ def _wrong_type(path: Path, what: str, error: Exception) -> DataError:
         first = error.errors()[0]
         field = ".".join(map(str, first["loc"]))
         return DataError(f"{path}: {what}: {field}: {first['msg']}, found {str(first['input'])[:60]!r}")
-    return DataError(as_one_line(f"{path}: {what}: {error}; mend the reader"))
+    return DataError(as_one_line(f"{path}: {what}: {error}; fix the reader"))
 
 
 def _guarded(path: Path, what: str, call: Callable[[], Any]) -> Any:
@@ -238,7 +238,7 @@ def _guarded(path: Path, what: str, call: Callable[[], Any]) -> Any:
             lines = [error.lineno]
         where = f"{path}, line {lines[-1]}" if lines else str(path)
         said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        raise DataError(as_one_line(f"{where}: {what} failed ({said}); mend the file")) from error
+        raise DataError(as_one_line(f"{where}: {what} failed ({said}); fix the file")) from error
 
 
 def _main(arguments: Sequence[str]) -> None:

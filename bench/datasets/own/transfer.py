@@ -266,7 +266,7 @@ def _subject_names(path: Path, array: NDArray) -> NDArray[np.str_]:
         array.dtype.kind == "U"
         and codes.view(np.dtype("u4").newbyteorder(array.dtype.byteorder)).max() > _LAST_SIGN
     ):
-        raise DataError(f"{path}: subject holds signs that no text has; save it again")
+        raise DataError(f"{path}: subject has characters that are not text; save it again")
     names = array.astype(str)
     for name in np.unique(names):
         if not name.strip() or not str(name).isprintable():

@@ -39,7 +39,7 @@ def read_marker(folder: Path) -> Mapping[str, str | int | float] | None:
         content = json.loads(read_regular(path, _MOST_BYTES).decode())
     except OSError as error:
         raise DataError(
-            f"{path}: cannot be read ({error.strerror}); get the right to read it, or simulate the folder again"
+            f"{path}: cannot be read ({error.strerror}); get permission to read it, or simulate the folder again"
         ) from error
     except (ValueError, RecursionError) as error:
         raise DataError(

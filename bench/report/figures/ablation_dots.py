@@ -43,8 +43,8 @@ def ablation_figure(ablation: Ablation, name: str) -> Figure | None:
         name=name,
         title=title,
         caption=(
-            "Reduced minus full model in percentage points, mean over paired seeds; left of zero the part helps. "
-            f"Lines: 95% intervals over test subjects, where there are any. {caption}"
+            "Reduced minus full model in percentage points, mean over paired seeds; a value left of zero means that "
+            f"the part helps. Lines: 95% intervals over test subjects, where they can be computed. {caption}"
         ),
         alt=f"{title}: difference of each reduced model to the full one. F1: {', '.join(differences_texts)} points.",
         draw=partial(draw, rows),

@@ -51,7 +51,7 @@ def figure(tested: Predicted, name: str) -> Figure | None:
         title=f"{short_name(study.dataset)}: calibration",
         caption=(
             f"Accuracy against confidence in {N_BINS} equal bins, windows of all seeds together; below the diagonal a "
-            f"model is overconfident. Right: how the confidences are spread. Thin grey lines: the other models. "
+            f"model is overconfident. Right: the distribution of confidences. Thin grey lines: the other models. "
             f"Expected calibration error in percent: {errors}. {study_setting(study)}"
         ),
         alt=f"Reliability diagram on {study.label}. Expected calibration error in percent: {errors}.",

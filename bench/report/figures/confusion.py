@@ -63,10 +63,10 @@ def figure(tested: Predicted, name: str) -> Figure | None:
         title=f"{short_name(study.dataset)}: confusion matrices",
         caption=(
             f"Percent of each true class (rows) by predicted class; counts summed over seeds in brackets. MedMamba and "
-            f"its best rival by macro F1, or the best two without MedMamba. {study_setting(study)}"
+            f"its best rival by macro F1, or the two best models where MedMamba is missing. {study_setting(study)}"
         ),
         alt=(
-            f"Confusion matrices on {study.label}. {data[0].title}: percent right per true class "
+            f"Confusion matrices on {study.label}. {data[0].title}: percent correct per true class "
             + ", ".join(
                 f"{name} {100 * part:.0f}" for name, part in zip(tested.class_names, least, strict=True)
             )

@@ -83,10 +83,10 @@ def figure(tested: Predicted, name: str) -> Figure | None:
         name=name,
         title=f"{short_name(study.dataset)}: results",
         caption=(
-            f"Dot: mean over seeds; bar: {LEVEL:.0%} interval for other seeds and other test subjects, none where one "
-            "seed, or one subject of a class, allows none; small ticks: single seeds; open diamond: published value "
-            "with its deviation, not measured here; "
-            f"cross: seeds are missing, not to be compared; dotted lines: majority class and stratified guess{bound}. "
+            f"Dot: mean over seeds; bar: {LEVEL:.0%} interval for other seeds and other test subjects (none with one "
+            "seed, or with one subject in a class); small ticks: single seeds; open diamond: published value with its "
+            "deviation, not measured here; "
+            f"cross: seeds are missing, not comparable; dotted lines: majority class and stratified guess{bound}. "
             f"{study_setting(study)} {'. '.join(data_remarks(study))}"
         ),
         alt=(

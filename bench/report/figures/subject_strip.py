@@ -47,8 +47,9 @@ def figure(tested: Predicted, name: str) -> Figure | None:
         name=name,
         title=f"{short_name(study.dataset)}: accuracy by test subject",
         caption=(
-            f"One dot for each of {plural(len(data[first]), 'test subject')}: percent of its windows that "
-            f"are right, averaged over seeds; the upright line is the median subject. {study_setting(study)}"
+            f"One dot for each of {plural(len(data[first]), 'test subject')}: the percentage of its "
+            "windows that is classified correctly, averaged over seeds; the upright line is the median subject. "
+            f"{study_setting(study)}"
         ),
         alt=(
             f"Accuracy of every test subject on {study.label} for {len(data)} models. {first}: median "
@@ -93,5 +94,5 @@ def draw_strips(data: Strips, axes: "Axes") -> None:
     axes.set_yticks(range(len(data)), list(data))
     axes.set_ylim(len(data) - 0.4, -0.6)
     axes.set_xlim(-2, 102)
-    axes.set_xlabel("windows of a subject that are right (%)")
+    axes.set_xlabel("correct windows of a subject (%)")
     axes.grid(axis="y", visible=False)

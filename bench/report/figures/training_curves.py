@@ -73,10 +73,11 @@ def figure(tested: Predicted, name: str) -> Figure | None:
         name=name,
         title=f"{short_name(study.dataset)}: training curves",
         caption=(
-            f"Loss in nats (left) and validation macro F1 in percent (right) by epoch, on {study.label}: mean over the "
-            "seeds of the study, those that are named where a model lacks some, with the range from the lowest to the "
-            "highest. "
-            f"Seeds that stopped early leave the mean where they end. {study_setting(study)}"
+            f"Loss in nats (left) and validation macro F1 in percent (right) by epoch, on {study.label}. Lines: mean "
+            "over "
+            "the seeds of the study, or over the seeds that a panel names if its model lacks some; bands: from the "
+            "lowest to the highest seed. "
+            f"A seed that stopped early counts up to its last epoch. {study_setting(study)}"
         ),
         alt=(
             f"Training and validation loss and validation F1 over the epochs on {study.label}, one panel for each of "

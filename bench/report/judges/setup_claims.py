@@ -120,7 +120,7 @@ class SetupJudge:
             return None
         share = (full - reduced) / full
         text = (
-            f"{full - reduced:,} of {full:,} parameters, {100 * share:.2f} percent; modest, by us: at most "
+            f"{full - reduced:,} of {full:,} parameters, {100 * share:.2f} percent; modest, by our definition: at most "
             f"{100 * FEW_PARAMETERS:g}"
         )
         ruling = Ruling(Verdict.of(share <= FEW_PARAMETERS), text)

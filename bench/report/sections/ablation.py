@@ -26,10 +26,10 @@ def ablation_section(out: Path, suite: Suite, suffix: str, recipe: str) -> Secti
             ablation_figure(found, f"ablation-{name}"),
         ]
     tables, figures = present(*items)
-    intro = "The full model against itself without one part, paired by seed."
+    intro = "The full model compared with models that lack one part, paired by seed."
     if not tables:
         intro = (
-            "No reduced model was run: bench run --datasets adftd --models medmamba,medmamba-single-scale,"
+            "No reduced model was run. Command: bench run --datasets adftd --models medmamba,medmamba-single-scale,"
             "medmamba-unidirectional,medmamba-no-channel-mixing"
         )
     return Section(f"ablation{suffix}", f"Ablation{recipe}", intro, tables, figures)

@@ -52,10 +52,12 @@ def analysis_sections(out: Path, records: Sequence[Record]) -> Analysed:
 
 
 def _section(analysis: Analysis, found: Sequence[Any], shown: Shown, records: Sequence[Record]) -> Section:
-    intro = f"{analysis.summary} By {analysis.command}."
+    intro = f"{analysis.summary} Command: {analysis.command}."
     old = outdated_cells((cells for record in found for cells in record.analysed), records)
     if old:
-        intro += f" Of cells that are no longer the latest ({', '.join(old)}): run {analysis.command} again."
+        intro += (
+            f" There are newer cells than those analysed ({', '.join(old)}): run {analysis.command} again."
+        )
     name = f"analysis-{analysis.name}"
     return Section(name, analysis.title, intro, tuple(shown.tables), tuple(shown.figures))
 
@@ -67,7 +69,7 @@ def _unknown(out: Path) -> list[str]:
 
 
 def _of_unknown(name: str) -> Section:
-    intro = f"Run; its files are in the results folder under analyses/{name}."
+    intro = f"This analysis was run; its files are in the results folder under analyses/{name}."
     return Section(f"analysis-{name}", f"Analysis: {name}", intro)
 
 

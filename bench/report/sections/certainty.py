@@ -12,9 +12,9 @@ from bench.studies.predicted import Predicted
 from bench.studies.suite import Suite
 
 _NEEDS = {
-    "paired": "Differences need a complete MedMamba and a rival.",
-    "ranks": "Ranks need two models that are complete on two datasets, trained by one protocol.",
-    "wins": "Wins need a complete MedMamba and a rival, trained by one protocol.",
+    "paired": "Differences need all seeds of MedMamba and of a rival.",
+    "ranks": "Ranks need two models with all seeds on two datasets, trained by one protocol.",
+    "wins": "Wins need all seeds of MedMamba and of a rival, trained by one protocol.",
     "critical-difference": "The critical-difference diagram needs three such models.",
 }
 """What an absent table or figure would need, by the beginning of its name."""
@@ -35,11 +35,11 @@ def certainty_section(suite: Suite, tested: Sequence[Predicted], suffix: str, re
     ]
     tables, figures = present(*items)
     intro = (
-        "Intervals over test subjects, tests over seeds, ranks over datasets, wins and losses; how little so few "
-        "datasets say."
+        "Intervals over test subjects, tests over seeds, ranks over datasets, wins and losses, and how little "
+        "so few datasets can show."
     )
     if not suite.has_one_protocol:
-        intro += " Ranks and wins only over datasets on which all models were trained by one protocol."
+        intro += " Ranks and wins are only over datasets on which all models were trained by one protocol."
     if not tables and not figures:
         intro = "Nothing to compare: this needs two models with the same seeds, and MedMamba or two datasets."
     else:

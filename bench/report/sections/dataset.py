@@ -27,9 +27,7 @@ def dataset_section(study: Study, tested: Predicted, suffix: str, recipe: str) -
     )
     intro = f"{study.record.data.title}. Scores of windows, of subjects and of classes."
     if not tested.cells:
-        intro += (
-            " No predictions are at hand, so that nothing is said of subjects, confusions and calibration."
-        )
+        intro += " There are no predictions, so results by subject, confusion matrices and calibration are missing."
     drawn: list[Figure | None] = [module.figure(tested, f"{module.NAME}-{name}") for module in _modules()]
     return Section(f"dataset-{name}", f"{study.label}{recipe}", intro, tables, present(*drawn)[1])
 

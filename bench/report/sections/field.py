@@ -16,4 +16,4 @@ def field_section(suites: Sequence[Suite]) -> Section:
         "What other papers report on the same datasets, before and after the paper, as they claim it. Their protocols "
         "differ from the paper's and from each other's."
     )
-    return Section("field", "What the field reports", intro if tables else "", tables)
+    return Section("field", "What other papers report", intro if tables else "", tables)

@@ -33,6 +33,8 @@ def other_section(out: Path, comparisons: Sequence[Comparison], suites: Sequence
         elif found := read_ablation(out, study):
             tables.append(ablation_table(found, name))
     intro = (
-        "Results under changed settings or on other data, which no table above mixes in." if tables else ""
+        "Results under changed settings or on other data; the tables above do not include them."
+        if tables
+        else ""
     )
     return Section("other", "Other comparisons", intro, present(*tables)[0])

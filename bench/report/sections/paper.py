@@ -18,7 +18,9 @@ def reproduction_section(suite: Suite, suffix: str, recipe: str) -> Section:
     tables, _ = present(
         *(reproduction_table(study, f"reproduction-{study.dataset}{suffix}") for study in suite.studies)
     )
-    intro = "Every published score beside the measured one, with the verdict or why there is none."
+    intro = (
+        "Every published score beside the measured score, with the verdict, or the reason why there is none."
+    )
     return Section(f"reproduction{suffix}", f"Published against measured{recipe}", intro, tables)
 
 
@@ -37,7 +39,8 @@ def claims_section(out: Path, suites: Sequence[Suite]) -> Section:
     return Section(
         "claims",
         "The paper's claims",
-        "The numeric and comparative claims, worst verdict first, with the evidence and the command that tests them.",
+        "The numeric and comparative claims, contradicted claims first, with the evidence and the command that tests "
+        "them.",
         (claims_table(entries, "claims"),),
         data_tables=(all_claims_table(entries, "claims-all"),),
         summary=verdicts(entries),

@@ -31,10 +31,10 @@ def results_section(
     )
     intro = (
         "Who wins where, by how much and how sure; the F1 of every model on every dataset; then the paper's two main "
-        "tables with what was measured here."
+        "tables with the measured scores."
     )
     if not suite.has_one_protocol:
-        intro += " Where models were trained by different protocols, none is ranked or marked best."
+        intro += " Models that were trained by different protocols are neither ranked nor marked best."
     summary = f"Recipe {suite.recipe}: {who_wins(suite, tested)}" if suffix else who_wins(suite, tested)
     brief = brief_scores(suite, f"brief{suffix}"), brief_headline(suite, tested, f"brief-headline{suffix}")
     title = f"Results{recipe}"

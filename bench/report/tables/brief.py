@@ -52,7 +52,7 @@ def brief_headline(suite: Suite, tested: Mapping[str, Predicted], name: str) -> 
     return Table(
         name=name,
         title=f"Who wins where: macro F1 in percent{_recipe(suite)}",
-        columns=(*best, "MedMamba", "chance", "above it", last),
+        columns=(*best, "MedMamba", "chance", "above", last),
         blocks=(Block("", tuple(rows)),),
         caption=_meaning(suite, is_simulated),
         corner="Dataset",
@@ -61,9 +61,9 @@ def brief_headline(suite: Suite, tested: Mapping[str, Predicted], name: str) -> 
 
 
 def _meaning(suite: Suite, is_simulated: bool) -> str:
-    sentences = [f"Above it: models whose {LEVEL:.0%} interval lies above chance."]
+    sentences = [f"Above: number of models whose {LEVEL:.0%} interval lies above chance."]
     if not suite.has_one_protocol:
-        sentences.append("Models of different protocols are not ranked.")
+        sentences.append("Models with different protocols are not ranked.")
     elif compared := together(suite.models, "Compared"):
         sentences.append(compared.strip())
     if is_simulated:

@@ -68,9 +68,10 @@ def _table(studies: dict[str, Study], models: Sequence[str], name: str) -> Table
         groups=(("windows scaled", len(studies)), ("points", 1)),
         blocks=(Block("measured", rows), Block("points between the highest and the lowest", (spread,))),
         caption=(
-            f"Macro F1 in percent. {study_setting(_unchanged(largest))} A row differs in normalisation alone. "
-            "Scaled by channels: with mean and deviation of each channel over the training windows; within each "
-            "window: with those of the channel in that window, which takes its level and amplitude away."
+            f"Macro F1 in percent. {study_setting(_unchanged(largest))} The cells of a row differ only "
+            "in normalisation. By the training windows' channels: with mean and deviation of each channel over the "
+            "training windows; within each window: with mean and deviation of the channel in that window, which "
+            "removes its level and amplitude."
         ),
         footnotes=notes.texts,
     )

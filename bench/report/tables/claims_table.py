@@ -7,10 +7,12 @@ from bench.paper.scale import Verdict
 from bench.render.table import Block, Cell, Row, Table
 
 _CAPTION = (
-    "Verdicts are computed: first from the paper's own numbers, then from records, by intervals that hold the variance "
-    "between our seeds and the published one. Supported: the interval lies wholly where the claim is true; "
-    "contradicted: wholly where it is not; undecided: it holds both, or there are no comparable records. Followed "
-    "here: we do as the paper says, which a run can neither support nor contradict. Error rates: docs/statistics.md"
+    "Verdicts are computed: first from the paper's own numbers, then from records, by intervals that include our and "
+    "the "
+    "published variance between seeds. Supported: the claim is true for every value of the interval; contradicted: "
+    "it is false for every value; undecided: true for some values and false for others, or there are no comparable "
+    "records. Followed here: this package does as the paper says, so a run can neither support nor contradict it. "
+    "Error rates: docs/statistics.md"
 )
 
 

@@ -56,13 +56,13 @@ def _caption(controls: Sequence[ControlStudy]) -> str:
     records = [record for control in controls for record in control.study.comparison.records]
     return (
         "Macro F1 on the test part in percent, mean and sample deviation over seeds. The labels of the training "
-        "windows were permuted among them before training, and so were those of the validation windows, by which the "
-        "best epoch is chosen; test labels are as they are. "
-        "Interval: for other seeds and other test subjects (docs/statistics.md). Majority: always the most frequent "
-        "class; stratified: each class with its share, the best guess that does not look at the signal. Above chance: "
-        "the interval lies above the stratified guess, so that the score has another source than these labels, "
-        "such as test labels. At chance: it does not; a leak too small for these subjects and seeds "
-        "stays unseen. "
+        "windows were shuffled before training, and so were those of the validation windows, by which the best epoch "
+        "is "
+        "chosen; test labels are unchanged. Interval: for other seeds and other test subjects (docs/statistics.md). "
+        "Majority: always the most frequent class; stratified: each class as often as it occurs, the best guess that "
+        "does not use the signal. Above chance: the interval lies above the stratified guess, so the score has another "
+        "source than the shuffled labels, such as test labels. At chance: the interval does not lie above it; a leak "
+        "too small for these subjects and seeds is not seen. "
         f"Of {plural(n_verdicts, 'interval')} one in forty lies above chance by luck alone. True labels: "
         f"the same cells without the control. Device: {devices(records)}."
     )

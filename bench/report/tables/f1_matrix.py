@@ -18,7 +18,7 @@ def f1_matrix(suite: Suite, name: str) -> Table | None:
     notes = Footnotes()
     of_blocks = blocks_of(suite.models)
     is_marked = len(of_blocks) > 1 and any(study.may_rank for study in suite.studies)
-    apart = ", marked apart" if is_marked else ""
+    apart = ", best of this block marked" if is_marked else ""
     blocks = [
         Block(f"measured: {heading}{apart}", _measured(suite, members, notes))
         for heading, members in of_blocks.items()

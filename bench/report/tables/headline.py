@@ -52,9 +52,10 @@ def headline(
         groups=_GROUPS,
         blocks=(Block("", rows),),
         caption=(
-            "Best and second of the models that have every seed; guess: expected F1 of guessing each class with its "
-            f"share. Lead: with a {LEVEL:.0%} interval for other seeds and other test subjects; the rival is the one "
-            "with the highest F1 on these same test windows. Ahead: the intervals over all rivals lie above zero. "
+            "Best and second of the models that have every seed; guess: expected F1 of guessing each class as often as "
+            f"it occurs. Lead: with a {LEVEL:.0%} interval for other seeds and other test subjects; the best rival is "
+            "the model with the highest F1 on these same test windows. Ahead of all rivals: the intervals of the leads "
+            "over all rivals lie above zero. "
             f"{_pointer(suite, ranking_recipes)}{suite_caption(suite, suite.studies)}"
         ),
         footnotes=notes.texts,

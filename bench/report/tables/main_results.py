@@ -33,7 +33,7 @@ def main_results(study: Study, name: str) -> Table:
         rows = tuple(
             Row(group.model, score_cells(group, notes.number(study.gap(group.model)))) for group in partial
         )
-        blocks.append(Block("measured on fewer seeds: not to be compared", rows))
+        blocks.append(Block("measured on fewer seeds: not comparable", rows))
     blocks.append(Block("chance on this test split", chance_rows(study.record)))
     blocks.append(Block(ATTAINABLE, attainable_rows(study.record)))
     printed = tuple(row for model in study.groups if (row := _published_row(study.dataset, model, notes)))
@@ -56,7 +56,7 @@ def measured_blocks(rows: Sequence[Row], *, marked: bool) -> list[Block]:
     """
     by_label = {row.label: row for row in rows}
     blocks = blocks_of(by_label)
-    apart = ", marked apart" if marked else ""
+    apart = ", best of this block marked" if marked else ""
     return [
         Block(
             "measured" if len(blocks) < 2 else f"measured: {heading}{apart}",

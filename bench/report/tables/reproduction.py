@@ -94,9 +94,10 @@ def reproduction_table(study: Study, name: str) -> Table | None:
         columns=("published", "measured", "difference", "in published std", "verdict"),
         blocks=blocks,
         caption=(
-            f"{study_caption(study)} Supported: surely fewer than {MARGIN_STDS:g} published standard deviations away; "
-            "contradicted: surely different, and not surely so near; undecided: neither, or not the paper's data, "
-            f"split, recipe, settings and seeds.{split} {len(found)} scores: {counted}."
+            f"{study_caption(study)} Supported: the interval of the difference lies within {MARGIN_STDS:g} published "
+            "standard "
+            "deviations; contradicted: it excludes zero and does not lie within them; undecided: neither, or data, "
+            f"split, recipe, settings or seeds are not the paper's.{split} {len(found)} scores: {counted}."
         ),
         footnotes=notes.texts,
     )
@@ -109,7 +110,7 @@ def _row(reproduction: Reproduction, notes: Footnotes) -> Row:
     if not reproduction.scores:
         return Row(score.model, (printed, Cell(), Cell(), Cell(), Cell(text=reproduction.verdict)))
     std = stdev(reproduction.scores) if len(reproduction.scores) > 1 else None
-    note = notes.number(f"decides nothing: {reproduction.void}") if reproduction.void else None
+    note = notes.number(f"not comparable: {reproduction.void}") if reproduction.void else None
     return Row(
         score.model,
         (

@@ -37,11 +37,12 @@ def seed_table(suite: Suite, metric: str, name: str) -> Table | None:
         groups=tuple((short_name(study.dataset), 2) for study in studies),
         blocks=(Block("two-sided p", rows),),
         caption=(
-            f"{suite_setting(suite, studies)} {together((OURS, *rivals), 'Compared')}Would other seeds "
-            "order the two models alike on these very test subjects? "
-            f"{len(rivals) * len(studies)} comparisons, not corrected for their number. The smallest p that the data "
-            f"allow: {limits}. Welch's t has no such limit, since it takes scores as normal. What other subjects would "
-            "show is in the intervals of the differences."
+            f"{suite_setting(suite, studies)} {together((OURS, *rivals), 'Compared')}The tests ask whether "
+            "other seeds would order the two models in the same way on these same test subjects. "
+            f"{plural(len(rivals) * len(studies), 'comparison')}, not corrected for their number. The smallest p that "
+            "the data "
+            f"allow: {limits}. Welch's t has no such limit, since it assumes normal scores. For other subjects see the "
+            "intervals of the differences."
         ),
         footnotes=notes.texts,
         corner="Rival",

@@ -61,8 +61,8 @@ def dataset_summary(suite: Suite, name: str) -> Table:
         ),
         blocks=(Block("used here", measured), Block("published (MedMamba paper)", printed)),
         caption=(
-            f"Counts after preprocessing; a window is what the paper calls a sample; train, validation and test in "
-            f"windows, split by subject. {'; '.join(sentences)}."
+            f"Counts after preprocessing; a window is what the paper calls a sample. Train, validation and test are "
+            f"counted in windows; the split is by subject. Data: {'; '.join(sentences)}."
         ),
         footnotes=notes.texts,
         corner="Dataset",
@@ -119,7 +119,7 @@ def model_configuration(suite: Suite, name: str) -> Table | None:
         title="MedMamba's configuration",
         columns=tuple(short_name(study.dataset) for study in studies),
         blocks=(Block("as run here", tuple(measured)), Block("published (MedMamba paper)", tuple(paper))),
-        caption="Hyperparameters from the records of the cells; a dash where a record or the paper names none.",
+        caption="Hyperparameters from the records of the cells; a dash where a record or the paper gives none.",
         footnotes=notes.texts,
         corner="Hyperparameter",
         unit="setting",

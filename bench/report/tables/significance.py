@@ -19,7 +19,7 @@ from bench.stats.draws import LEVEL, N_RESAMPLES, named_generator
 from bench.stats.estimate import POSSIBLE_POINTS
 from bench.stats.rank_distance import rank_distance
 from bench.stats.unknowable import NoIntervalError
-from bench.studies.caption import small_test, suite_setting
+from bench.studies.caption import plural, small_test, suite_setting
 from bench.studies.model_blocks import together
 from bench.studies.predicted import Predicted
 from bench.studies.ranks import Scores, complete_scores
@@ -52,7 +52,7 @@ def paired_table(suite: Suite, tested: Sequence[Predicted], metric: str, name: s
         caption=(
             f"{suite_setting(suite, studies)} {together((OURS, *rivals), 'Compared')}"
             f"{LEVEL:.0%} intervals for other seeds and other test subjects (docs/statistics.md). Bold: the interval "
-            f"excludes zero; {len(rivals) * len(studies)} intervals, not corrected for their number."
+            f"excludes zero; {plural(len(rivals) * len(studies), 'interval')}, not corrected for their number."
         ),
         footnotes=(*notes.texts,),
         corner="Rival",
@@ -154,7 +154,7 @@ def wins_table(suite: Suite, metric: str, name: str) -> Table | None:
     left_out = (f"compared without {scores.left_out}",) if scores.left_out else ()
     return Table(
         name=name,
-        title=f"MedMamba against each model by {METRIC_TITLES[metric]}, over {len(scores.rows)} datasets",
+        title=f"MedMamba against each model by {METRIC_TITLES[metric]}, over {plural(len(scores.rows), 'dataset')}",
         columns=("interquartile mean", "wins", "ties", "losses", "P(MedMamba better)"),
         blocks=(Block("", tuple(rows)),),
         caption=(

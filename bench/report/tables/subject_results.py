@@ -60,9 +60,9 @@ def subject_results(tested: Predicted, name: str) -> Table | None:
         blocks=(Block("measured", _marked(rows, n_better_high=6)),),
         caption=(
             f"{study_caption(study)} {together(study.groups, 'Marked')}Balanced accuracy is the mean recall of the "
-            f"classes present, which is what macro recall is. A vote gives each subject one class. Calibration error: "
-            f"expected, {N_BINS} equal bins of confidence, lower is better. Lowest subject: the accuracy on the "
-            "windows of the subject with the lowest."
+            f"classes present, the same as macro recall. A vote gives each subject one class. Calibration error: the "
+            f"expected calibration error with {N_BINS} equal bins of confidence, lower is better. Lowest subject: the "
+            "lowest accuracy that a subject's windows have."
         ),
         footnotes=(*notes.texts, *remark, *data_remarks(study)),
     )

@@ -77,7 +77,7 @@ def build_estimator(job: Job) -> Any:
         packages = ", ".join(f"{name} {version}" for name, version in found.packages.items())
         raise ModelError(
             f"{settings.model}: {path_of(job.model)} or what it imports ({packages}) is not what it was when the cell "
-            "was planned; run the same command again: cells of changed code are other cells"
+            "was planned; run the same command again: cells with changed code have another key"
         )
     return estimator
 

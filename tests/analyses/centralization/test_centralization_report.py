@@ -142,7 +142,7 @@ def test_cells_that_need_another_reading_are_named() -> None:
     records = [record("ptb", PRINTED["ptb"].sci), record("weather", 0.40)]
     caption = choices_table(records, closeness(records)).caption
     assert (
-        "No single reading gives all 4 numbers to the printed digit, so that the table is not reproduced"
+        "No single reading gives all 4 numbers to the printed digit, so the table is not reproduced"
         in caption
     )
     assert "another reading is needed for SCI of Weather." in caption
@@ -159,4 +159,4 @@ def test_a_record_from_before_a_scaling_says_so() -> None:
     newer = record("weather", 0.4)
     newer = newer.model_copy(update={"measures": (*newer.measures, measured(choice, 0.4))})
     table = centralization_table([record("ptb", 0.6), newer], [])
-    assert "measured before there was this scaling" in table.footnotes
+    assert "measured before this scaling was added" in table.footnotes

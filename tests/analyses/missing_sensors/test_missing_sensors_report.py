@@ -70,7 +70,7 @@ def test_random_row_is_the_mean_over_draws_and_seeds(record: MissingSensorsRecor
 
 
 def test_difference_over_fewer_seeds_is_footnoted(record: MissingSensorsRecord) -> None:
-    assert "over the 1 seeds that both have" in missing_sensors_table(record).footnotes
+    assert "over the seeds that both have (1)" in missing_sensors_table(record).footnotes
 
 
 def test_worst_channel_is_worst_on_average_over_seeds(record: MissingSensorsRecord) -> None:

@@ -50,18 +50,18 @@ def make(
 
 def test_words_hold_where_every_branch_prefers_its_band(tmp_path: Path) -> None:
     record = make(tmp_path, (BETA, ALPHA, THETA), (BETA, ALPHA, THETA))
-    assert "holds here (stride 5: beta said, beta found" in verdict(record)
+    assert "holds here (stride 5: beta stated, beta found" in verdict(record)
 
 
 def test_one_branch_that_differs_makes_the_words_not_hold(tmp_path: Path) -> None:
     record = make(tmp_path, (BETA, ALPHA, BETA))
-    assert "does not hold here (stride 25: theta or alpha said, beta found" in verdict(record)
+    assert "does not hold here (stride 25: theta or alpha stated, beta found" in verdict(record)
 
 
 def test_flat_kernels_prefer_nothing(tmp_path: Path) -> None:
     record = make(tmp_path, (FLAT, FLAT, FLAT))
     assert preferred(record, 0) == ""
-    assert "stride 5: beta said, none preferred found" in verdict(record)
+    assert "stride 5: beta stated, none preferred found" in verdict(record)
 
 
 def test_a_preference_that_seeds_do_not_share_is_none(tmp_path: Path) -> None:
@@ -79,7 +79,10 @@ def test_words_say_nothing_of_signals_that_are_no_eeg(tmp_path: Path) -> None:
         folder = tmp_path / dataset
         folder.mkdir()
         said = verdict(make(folder, (BETA, ALPHA, THETA), dataset=dataset))
-        assert said == "The paper's words on bands are of the EEG of ADFTD at 256 Hz, which this is not."
+        assert (
+            said
+            == "What the paper says of bands is about the EEG of ADFTD at 256 Hz; these data are different."
+        )
 
 
 def test_table_has_lengths_and_limits_by_hand(tmp_path: Path) -> None:

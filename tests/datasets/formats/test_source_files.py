@@ -59,7 +59,7 @@ def test_file_larger_than_such_a_file_can_be_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("error", "message"),
     [
-        (PermissionError(13, "Permission denied"), "permission denied; get the right to read it"),
+        (PermissionError(13, "Permission denied"), "permission denied; get permission to read it"),
         (OSError(5, "Input/output error"), "Input/output error; get it again"),
         (RuntimeError("Symlink loop from x"), "links that lead in a circle"),
         (ValueError("embedded null byte"), "no file can have such a name"),

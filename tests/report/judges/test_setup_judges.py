@@ -174,7 +174,7 @@ class TestSetup:
         some = [record for record in ours if record.cell.dataset != "ptb"]
         ruling = ruled(SetupJudge(suite_of(some))(claim("training-protocol")))
         assert ruling.verdict is Verdict.UNDECIDED
-        assert ruling.evidence.endswith("which decides nothing: PTB not run")
+        assert ruling.evidence.endswith("; not decisive: PTB not run")
 
     def test_settings_that_a_preset_changed_decide_nothing(self, tmp_path: Path) -> None:
         grid = Grid(models=("medmamba",), datasets=ALL, seeds=SEEDS, preset="quick", n_epochs=1)

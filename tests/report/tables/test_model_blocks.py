@@ -32,9 +32,9 @@ def test_each_block_has_its_heading_its_best_and_its_ranks(mixed: Suite) -> None
     assert study is not None
     measured = [block for block in main_results(study, "m").blocks if block.heading.startswith("measured")]
     assert [(block.heading, [row.label for row in block.rows]) for block in measured] == [
-        ("measured: models of the paper, marked apart", ["transformer", "medmamba"]),
-        ("measured: networks beyond the paper, marked apart", ["fcn"]),
-        ("measured: models of a user, marked apart", ["own.Net"]),
+        ("measured: models of the paper, best of this block marked", ["transformer", "medmamba"]),
+        ("measured: networks beyond the paper, best of this block marked", ["fcn"]),
+        ("measured: models of a user, best of this block marked", ["own.Net"]),
     ]
     assert {row.cells[3].mark for row in measured[0].rows} == {"best", "second"}
     assert measured[1].rows[0].cells[3].mark == ""
@@ -80,7 +80,7 @@ def test_what_compares_blocks_with_each_other_names_them(mixed: Suite) -> None:
         assert f"Marked {three}" in class_results(study, "c").caption
     matrix = f1_matrix(mixed, "m")
     assert matrix is not None
-    assert matrix.blocks[1].heading == "measured: networks beyond the paper, marked apart"
+    assert matrix.blocks[1].heading == "measured: networks beyond the paper, best of this block marked"
     assert together(["medmamba", "transformer"], "Ranked") == ""
 
 

@@ -300,6 +300,6 @@ def test_headline_says_a_remark_on_few_subjects_once(full: Path) -> None:
 
 
 def test_caption_says_settings_that_datasets_share_once(tmp_path: Path) -> None:
-    write_grid(tmp_path, Grid(datasets=("ptb-xl", "uci-har", "adftd"), kind="simulated", preset="demo"))
+    write_grid(tmp_path, Grid(datasets=("ptb-xl", "uci-har", "ptb"), kind="simulated", preset="demo"))
     caption = headline_of(tmp_path).caption
     assert caption.count("learning_rate=0.002") == caption.count("; on ") + 1 <= 2

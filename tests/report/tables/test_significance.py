@@ -95,7 +95,7 @@ def test_models_of_several_protocols_are_not_ranked(full: Path) -> None:
     assert diagram(suite, "f1") is None
     table = paired_table(suite, predictions_of(full), "f1", "paired")
     assert table is not None
-    assert "Models were trained by 2 protocols, told at the main results." in table.caption
+    assert "Models were trained by 2 protocols, see the main results." in table.caption
 
 
 def test_wins_ties_and_losses_add_up(fair: Path) -> None:
