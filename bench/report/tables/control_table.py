@@ -57,8 +57,7 @@ def _caption(controls: Sequence[ControlStudy]) -> str:
     return (
         "Macro F1 on the test part in percent, mean and sample deviation over seeds. The labels of the training "
         "windows were shuffled before training, and so were those of the validation windows, by which the best epoch "
-        "is "
-        "chosen; test labels are unchanged. Interval: for other seeds and other test subjects (docs/statistics.md). "
+        "is chosen; test labels are unchanged. Interval: for other seeds and other test subjects (docs/statistics.md). "
         "Majority: always the most frequent class; stratified: each class as often as it occurs, the best guess that "
         "does not use the signal. Above chance: the interval lies above the stratified guess, so the score has another "
         "source than the shuffled labels, such as test labels. At chance: the interval does not lie above it; a leak "
