@@ -225,10 +225,13 @@ def wait_for_end(child: Child) -> None:
     wait([child.process.sentinel])
 
 
-def stop(children: Sequence[Child]) -> None:
-    """End children with all that they started: politely, so that they can say where they were, then for good."""
+def stop(children: Sequence[Child], first: signal.Signals = signal.SIGTERM) -> None:
+    """End children with all that they started: by a signal that they can answer, some seconds later for good."""
     for child in children:
-        child.process.terminate()
+        # It may have ended, and been waited for, meanwhile.
+        if child.process.is_alive():
+            with suppress(ProcessLookupError):
+                os.kill(child.pid, first)
     for child in children:
         child.process.join(GRACE_S)
         child.end()

@@ -30,6 +30,8 @@ from bench.run.job import Job
 OVERLOADED = frozenset({errno.EBUSY, errno.EAGAIN, errno.EINTR, errno.EMFILE, errno.ENFILE, errno.ENOLCK})
 # Share of the memory free when a cell starts; the rest is for the system and the growth of other processes.
 SHARE_OF_MEMORY = 0.9
+# Has a worker write down where it is, and end; at an interruption, which says nothing of the cell, it only ends.
+LATE = signal.SIGUSR1
 
 Tell = Callable[[News], None]
 
@@ -89,9 +91,9 @@ def _run_locked(job: Job, tell: Tell) -> Ended:
         if sys.warnoptions == ["ignore"]:
             # They are kept off a terminal, and this is none.
             warnings.simplefilter("default")
-        # If a process crashes, or is killed by its parent at the time limit, the log shows the line.
+        # If a process crashes, or is ended by its parent at the time limit, the log shows the line.
         faulthandler.enable(log)
-        faulthandler.register(signal.SIGTERM, log, chain=True)
+        faulthandler.register(LATE, log, chain=True)
         return _run(job, tell)
 
 

@@ -16,6 +16,7 @@ from tests.fixtures.waiting import DEADLINE_S, is_running, wait_for
 from tests.run.conftest import OWN, run_own
 
 SETS = ("epochs=2", "batch_size=32")
+STACK = "(most recent call first)"
 
 
 def answering_to_ctrl_c() -> None:
@@ -107,6 +108,8 @@ def test_no_orphans_no_temporary_files_nothing_lost_and_the_same_command_complet
     wait_for(lambda: not [p for p in family if is_running(p.pid)], "the workers and what they forked")
     assert outcomes(out) == ["ok"]
     assert not list(out.rglob("*.tmp"))
+    # Where a cell was says nothing of it when it was only interrupted, but much of this machine's folders.
+    assert [log.parent.name for log in out.rglob("log.txt") if STACK in log.read_text()] == []
 
     morning = tmp_path / "morning"
     morning.touch()
