@@ -23,7 +23,7 @@ from bench.results.store import quarantine_damaged
 from bench.run.cell_lock import locked, sweep
 from bench.run.computing import forbid_any_order, set_threads
 from bench.run.ended import Ended, News, ended_before
-from bench.run.failure import write_failure
+from bench.run.failure import drop_stacks, write_failure
 from bench.run.job import Job
 
 # Errors of an overloaded machine; any other OSError that is not a disk's is a mistake in code.
@@ -85,6 +85,7 @@ def _run_locked(job: Job, tell: Tell) -> Ended:
     if before is not None:
         return before
     quarantine_damaged(job.out, job.name, job.cell.key)
+    drop_stacks(job.folder)
     with job.folder.log.open("a", encoding="utf-8", buffering=1) as log:
         os.dup2(log.fileno(), sys.stdout.fileno())
         os.dup2(log.fileno(), sys.stderr.fileno())
