@@ -10,7 +10,6 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager, suppress
 from multiprocessing import forkserver, util
 from multiprocessing.connection import Connection, wait
@@ -139,6 +138,8 @@ class Child:
     ----------
     work
         A module's function, called in the process with ``given`` and its end of the connection.
+    preload
+        What the fork server imports, if it has not been started yet.
 
     Raises
     ------
@@ -146,8 +147,8 @@ class Child:
         No process can be started, because what they are forked from dies again and again.
     """
 
-    def __init__(self, work: Callable[..., None], *given: object) -> None:
-        self.process, self.connection = _start(work, given)
+    def __init__(self, work: Callable[..., None], *given: object, preload: Sequence[str] = COMPUTING) -> None:
+        self.process, self.connection = _start(work, given, preload)
         self._known: dict[int, psutil.Process] = {}
         _CHILDREN.add(self)
         in_main = threading.current_thread() is threading.main_thread()
@@ -224,21 +225,26 @@ def wait_for_end(child: Child) -> None:
     wait([child.process.sentinel])
 
 
-def stop(children: Sequence[Child]) -> None:
-    """End children with all that they started: politely, so that they can say where they were, then for good."""
+def stop(children: Sequence[Child], first: signal.Signals = signal.SIGTERM) -> None:
+    """End children with all that they started: by a signal that they can answer, some seconds later for good."""
     for child in children:
-        child.process.terminate()
+        # It may have ended, and been waited for, meanwhile.
+        if child.process.is_alive():
+            with suppress(ProcessLookupError):
+                os.kill(child.pid, first)
     for child in children:
         child.process.join(GRACE_S)
         child.end()
 
 
-def _start(work: Callable[..., None], given: tuple[object, ...]) -> tuple[ForkServerProcess, Connection]:
+def _start(
+    work: Callable[..., None], given: tuple[object, ...], preload: Sequence[str]
+) -> tuple[ForkServerProcess, Connection]:
     """Start a process; when the fork server has just died, wait until multiprocessing notices and starts another."""
     deadline = time.monotonic() + FORK_SERVER_S
     while True:
         try:
-            context = fork_server()
+            context = fork_server(preload)
             ours, theirs = context.Pipe()
             process = context.Process(target=_run, args=(work, given, theirs), daemon=True)
             process.start()
@@ -303,13 +309,3 @@ def _pause(_signal: int, _frame: FrameType | None) -> None:
     os.kill(os.getpid(), signal.SIGSTOP)
     for child in children:
         child.signal_group(signal.SIGCONT)
-
-
-@contextmanager
-def process_pool(n_workers: int, preload: Sequence[str] = ()) -> Iterator[ProcessPoolExecutor]:
-    """Run a block with so many processes, which end with it; what they have not begun by then is dropped."""
-    pool = ProcessPoolExecutor(n_workers, mp_context=fork_server(preload), initializer=_begin)
-    try:
-        yield pool
-    finally:
-        pool.shutdown(cancel_futures=True)

@@ -19,30 +19,10 @@ import pytest
 
 from bench import processes
 from bench.errors import BenchError
-from bench.processes import COMPUTING, DRAWING, Child, process_pool, stop, wait_for_news
+from bench.processes import COMPUTING, DRAWING, Child, stop, wait_for_news
 from tests.fixtures.waiting import is_running, wait_for
 
 LONGEST_S = 60.0
-
-
-def test_pool_answers_and_is_gone_after_its_block() -> None:
-    with process_pool(2) as pool:
-        numbers = set(pool.map(_own_number, range(8)))
-    assert os.getpid() not in numbers
-    assert 1 <= len(numbers) <= 2
-    assert not any(map(psutil.pid_exists, numbers))
-
-
-def test_error_of_a_process_is_raised_here() -> None:
-    with process_pool(1) as pool, pytest.raises(ZeroDivisionError):
-        pool.submit(divmod, 1, 0).result()
-
-
-def test_ctrl_c_does_not_end_what_is_under_way() -> None:
-    with process_pool(1) as pool:
-        number = pool.submit(_own_number, 0).result()
-        os.kill(number, signal.SIGINT)
-        assert pool.submit(_own_number, 0).result() == number
 
 
 def test_every_preload_is_there() -> None:
@@ -88,7 +68,8 @@ def parent_of(body: str) -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
     """Start another parent; give it and the numbers of processes that it prints."""
     code = (
         "import time\n"
-        "from bench.processes import COMPUTING, DRAWING, Child, fork_server, process_pool, wait_for_news\n"
+        "from bench.process_pool import process_pool\n"
+        "from bench.processes import COMPUTING, DRAWING, Child, fork_server, wait_for_news\n"
         "from tests.test_processes import _fork_and_sleep, _own_number\n"
         "if __name__ == '__main__':\n"
         "    fork_server(['tests.test_processes'])\n"
@@ -103,7 +84,7 @@ def parent_of(body: str) -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
 
 POOL = """
     with process_pool(1) as pool:
-        print(pool.submit(_own_number, 0).result(), flush=True)
+        print(pool.submit(_own_number).result(), flush=True)
         pool.submit(time.sleep, 600).result()
 """
 CHILD = """
@@ -134,7 +115,7 @@ def test_ctrl_z_pauses_children_and_what_they_started() -> None:
         wait_for(lambda: not any(paused()), "all to go on")
 
 
-def _own_number(_: int) -> int:
+def _own_number() -> int:
     return os.getpid()
 
 
@@ -207,8 +188,7 @@ def test_what_was_counted_ends_with_a_child_that_crashed() -> None:
 
 
 SCRIPT = """
-from concurrent.futures.process import BrokenProcessPool
-from bench.processes import process_pool
+from bench.process_pool import process_pool
 
 def use():
     with process_pool(2) as pool:

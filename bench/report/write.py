@@ -9,7 +9,8 @@ from pathlib import Path
 from bench.errors import BenchError, RecordError
 from bench.files import remove_abandoned
 from bench.machine import available_cores
-from bench.processes import DRAWING, process_pool
+from bench.process_pool import process_pool
+from bench.processes import DRAWING
 from bench.render.export import write_data_tables, write_figure, write_tables, write_text
 from bench.render.figure import Figure
 from bench.render.labels import LabelsDoNotFitError

@@ -1,11 +1,13 @@
 """The fields of every record on its cell and environment, and the record of a cell without scores."""
 
+import re
 from datetime import UTC, datetime
 from typing import Any
 
 from filelock import Timeout
 
 from bench.errors import BenchError, RecordError
+from bench.files import atomic_file
 from bench.measure.environment import describe
 from bench.models.catalogue import BraindecodeEntry, EstimatorEntry, ModelEntry
 from bench.results.record import SCHEMA, Environment, Failure, Outcome, Record, Timing
@@ -17,6 +19,8 @@ from bench.settings import Training
 
 # Room for faulthandler's output, which ends with a long list of modules.
 TAIL_BYTES = 16384
+# Threads that faulthandler has listed at a signal; at a crash, an empty line after the reason comes first.
+_STACKS = re.compile(rb"(?<!\n\n)^(?:(?:Current thread|Thread) 0x\w+ .*:\n(?: .*\n)+\n?)+", re.MULTILINE)
 
 
 def identity_of(job: Job) -> dict[str, Any]:
@@ -103,3 +107,15 @@ def last_lines(folder: CellFolder) -> str:
     with folder.log.open("rb") as file:
         file.seek(max(0, folder.log.stat().st_size - TAIL_BYTES))
         return file.read().decode("utf-8", errors="replace").strip()
+
+
+def drop_stacks(folder: CellFolder) -> None:
+    """Remove from a cell's log where stopped attempts were, crashes excepted; the caller must hold the cell's lock.
+
+    A cell that goes on may finish, and its log is shown and packed; the record of a failure has its own copy.
+    """
+    before = folder.log.read_bytes() if folder.log.exists() else b""
+    after = _STACKS.sub(b"", before)
+    if after != before:
+        with atomic_file(folder.log) as path:
+            path.write_bytes(after)

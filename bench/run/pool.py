@@ -1,5 +1,6 @@
 """Running jobs in several worker processes, each watched to its end."""
 
+import signal
 import time
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
@@ -210,7 +211,7 @@ def _death_of(cell: _Running) -> Ended:
 
 
 def _stop_late(cell: _Running, queue: deque[_Waiting], timeout_s: float) -> Iterator[Finished]:
-    _stop([cell])
+    _stop([cell], worker.LATE)
     remedy = "raise --cell-timeout and give --retry-failed to continue from its checkpoint"
     message = f"not finished after {timeout_s:g} s; {remedy}"
     yield from _fail(cell, queue, "timeout", Failure(kind="Timeout", message=message))
@@ -233,9 +234,9 @@ def _fail(cell: _Running, queue: deque[_Waiting], outcome: Outcome, failure: Fai
         queue.append(cell.waiting.later(LOCKED_RETRY_S, attempt=cell.waiting.attempt))
 
 
-def _stop(running: Sequence[_Running]) -> None:
+def _stop(running: Sequence[_Running], first: signal.Signals = signal.SIGTERM) -> None:
     """Stop workers and remove what they were writing."""
-    stop([cell.child for cell in running])
+    stop([cell.child for cell in running], first)
     for cell in running:
         # If another run holds the cell, or the disk refuses, the next run of the cell sweeps.
         with suppress(OSError), locked(cell.job.folder):

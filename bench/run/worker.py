@@ -23,13 +23,15 @@ from bench.results.store import quarantine_damaged
 from bench.run.cell_lock import locked, sweep
 from bench.run.computing import forbid_any_order, set_threads
 from bench.run.ended import Ended, News, ended_before
-from bench.run.failure import write_failure
+from bench.run.failure import drop_stacks, write_failure
 from bench.run.job import Job
 
 # Errors of an overloaded machine; any other OSError that is not a disk's is a mistake in code.
 OVERLOADED = frozenset({errno.EBUSY, errno.EAGAIN, errno.EINTR, errno.EMFILE, errno.ENFILE, errno.ENOLCK})
 # Share of the memory free when a cell starts; the rest is for the system and the growth of other processes.
 SHARE_OF_MEMORY = 0.9
+# Has a worker write down where it is, and end; at an interruption, which says nothing of the cell, it only ends.
+LATE = signal.SIGUSR1
 
 Tell = Callable[[News], None]
 
@@ -83,15 +85,16 @@ def _run_locked(job: Job, tell: Tell) -> Ended:
     if before is not None:
         return before
     quarantine_damaged(job.out, job.name, job.cell.key)
+    drop_stacks(job.folder)
     with job.folder.log.open("a", encoding="utf-8", buffering=1) as log:
         os.dup2(log.fileno(), sys.stdout.fileno())
         os.dup2(log.fileno(), sys.stderr.fileno())
         if sys.warnoptions == ["ignore"]:
             # They are kept off a terminal, and this is none.
             warnings.simplefilter("default")
-        # If a process crashes, or is killed by its parent at the time limit, the log shows the line.
+        # If a process crashes, or is ended by its parent at the time limit, the log shows the line.
         faulthandler.enable(log)
-        faulthandler.register(signal.SIGTERM, log, chain=True)
+        faulthandler.register(LATE, log, chain=True)
         return _run(job, tell)
 
 

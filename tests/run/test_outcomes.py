@@ -1,6 +1,8 @@
 """Whatever a cell does, it ends in one record, and the others go on."""
 
 import shutil
+import subprocess
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -10,9 +12,10 @@ import pytest
 import torch
 
 from bench.errors import BenchError
+from bench.results.store import CellFolder
 from bench.run import pool
 from bench.run.cells.train_cell import run_cell
-from bench.run.failure import environment_of
+from bench.run.failure import drop_stacks, environment_of
 from bench.run.pool import Finished, run_jobs
 from tests.fixtures.waiting import is_running, wait_for
 from tests.run.conftest import OWN, Calm, Run, jobs_of
@@ -154,6 +157,26 @@ def test_a_crash_of_native_code_says_where(run: Run) -> None:
     assert record.error is not None
     assert "SIGSEGV" in record.error.message
     assert "in misbehave" in record.error.traceback
+
+
+def test_a_log_that_goes_on_forgets_where_it_was_stopped_but_not_where_it_crashed(tmp_path: Path) -> None:
+    """faulthandler itself writes what is to be told apart."""
+    crashes = "ctypes.string_at(0)"
+    stops = (
+        "faulthandler.register(signal.SIGUSR1, sys.stderr, chain=True); os.kill(os.getpid(), signal.SIGUSR1)"
+    )
+    waits = "threading.Thread(target=time.sleep, args=(60,), daemon=True).start(); time.sleep(0.1)"
+    imports = "import ctypes, faulthandler, os, signal, sys, threading, time"
+    folder = CellFolder(tmp_path)
+    with folder.log.open("wb", buffering=0) as log:
+        for ending in (crashes, stops):
+            log.write(b"epoch\n")
+            code = f"{imports}; faulthandler.enable(); {waits}; {ending}"
+            subprocess.run([sys.executable, "-c", code], stderr=log, check=False)
+    crash, stop = folder.log.read_text().removeprefix("epoch\n").split("epoch\n")
+    assert "most recent call first" in stop
+    drop_stacks(folder)
+    assert folder.log.read_text() == f"epoch\n{crash}epoch\n"
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from tests.fixtures.waiting import DEADLINE_S, is_running, wait_for
 from tests.run.conftest import OWN, run_own
 
 SETS = ("epochs=2", "batch_size=32")
+STACK = "(most recent call first)"
 
 
 def answering_to_ctrl_c() -> None:
@@ -107,11 +108,17 @@ def test_no_orphans_no_temporary_files_nothing_lost_and_the_same_command_complet
     wait_for(lambda: not [p for p in family if is_running(p.pid)], "the workers and what they forked")
     assert outcomes(out) == ["ok"]
     assert not list(out.rglob("*.tmp"))
+    # Where a cell was says nothing of it when it was only interrupted, but much of this machine's folders.
+    assert [log.parent.name for log in out.rglob("log.txt") if STACK in log.read_text()] == []
 
+    (log,) = [log for log in out.rglob("log.txt") if "asleep" in log.read_text()]
+    with log.open("a") as earlier:  # as a version before this one has left it
+        earlier.write(f'Current thread 0x00007f33 {STACK}:\n  File "model.py", line 1 in forward\n')
     morning = tmp_path / "morning"
     morning.touch()
     again = run_own(data, out, "Good", "Sleeps", sets=(*SETS, f"morning='{morning}'"))
     assert again.outcomes == {"already-done": 1, "ok": 1}
+    assert STACK not in log.read_text()
     assert not [path.name for path in out.rglob("*") if path.suffix in (".tmp", ".pt")]
 
 

@@ -5,10 +5,10 @@ import importlib.metadata
 import multiprocessing
 import shutil
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -28,7 +28,7 @@ from bench.datasets.registry import entry as dataset_entry
 from bench.errors import DataError
 from bench.files import DISK_FAULTS
 from bench.locks import NO_LOCKS
-from bench.processes import process_pool
+from bench.process_pool import process_pool
 
 LARGEST_SKIPPED_SHARE = 0.01
 # What says nothing of a file: its disk is gone, or has no locks. A bad sector, EIO, is the file's.
@@ -169,8 +169,8 @@ class _Tally:
 def _build(source: Located, entry: Entry, jobs: int, progress: Progress | None) -> Manifest:
     facts, sources = source.reader.FACTS, source.listing.records
     tally = _Tally(facts)
-    with NpyStream(entry.windows, (facts.n_times, facts.n_channels)) as stream:
-        results = _cuts(source, jobs)
+    shape = facts.n_times, facts.n_channels
+    with NpyStream(entry.windows, shape) as stream, closing(_cuts(source, jobs)) as results:
         copies = Copies(getattr(source.reader, "KNOWN_COPIES", ()))
         for done, (record, result) in enumerate(zip(sources, results, strict=True), start=1):
             if isinstance(result, Cut) and len(result.windows):
@@ -298,7 +298,7 @@ def _cut_or_reason(dataset: DatasetEntry, folder: Path, record: SourceRecord) ->
     return cut
 
 
-def _cuts(source: Located, jobs: int) -> Iterator[Cut | str]:
+def _cuts(source: Located, jobs: int) -> Generator[Cut | str]:
     """Yield the result for each record in order, with at most two records in flight per process."""
     records, dataset = source.listing.records, dataset_entry(source.name)
     # A user's own file is not run in this process, unless this one only works for another.
