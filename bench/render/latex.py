@@ -69,6 +69,9 @@ _WIDTHS = {".": 0.25, ",": 0.25, " ": 0.25, "-": 0.4, "±": 0.9, "[": 0.33, "]":
 """Widths of Times characters in em that differ from a digit's 0.5."""
 
 
+_RAGGED = r"\rightskip=0pt plus 1fil{}"
+r"""Starts a cell of wrapped text: narrow justified columns have gaps, and ``\raggedright`` redefines the row's end."""
+
 _TO_ESCAPE = re.compile("-(?=-)|" + "|".join(map(re.escape, _SPECIAL)))
 _LAST_GLYPH, _NO_GLYPH = 0x17F, "ĦħĸĿŀŉŦŧſ"
 """The last letter of pdflatex's T1 fonts, found by trying; exceptions follow."""
@@ -176,12 +179,13 @@ def _body(table: Table, width: float) -> list[str]:
             broken = _heading_lines(table, block.heading) > 1
             column, start = (f"p{{{width:.0f}pt}}", r"\raggedright") if broken else ("l", "")
             lines.append(rf"\multicolumn{{{span}}}{{{column}}}{{{start}{heading}}} \\")
-        lines.extend(_row(row, table.digits) for row in block.rows)
+        lines.extend(_row(row, table) for row in block.rows)
     return lines
 
 
-def _row(row: Row, digits: int) -> str:
-    return _row_of([latex_escape(row.label), *(_cell(cell, digits) for cell in row.cells)])
+def _row(row: Row, table: Table) -> str:
+    cells = [latex_escape(row.label), *(_cell(cell, table.digits) for cell in row.cells)]
+    return _row_of([_RAGGED + cell for cell in cells] if table.widths else cells)
 
 
 def _line(texts: Sequence[str]) -> str:

@@ -22,7 +22,10 @@ class Caption:
 
 @dataclass(frozen=True)
 class Note:
-    """A footnote of a table as the page shows it: with a number of its own or with the letter of a shared note."""
+    """A footnote of a table as the page shows it: with a number, with the letter of a shared note, or with neither.
+
+    What no cell names has an empty mark.
+    """
 
     text: str
     mark: str
@@ -61,12 +64,15 @@ class SharedNotes:
         return Caption(" ".join(own), tuple(letter for letter in self.texts if letter in letters))
 
     def footnotes(self, table: Table) -> list[Note]:
-        """Return the footnotes of a table, numbered without those that are shared."""
+        """Return the footnotes of a table, numbered without those that are shared or that no cell names."""
+        named = {cell.note for block in table.blocks for row in block.rows for cell in row.cells}
         notes: list[Note] = []
         n_own = 0
-        for text in table.footnotes:
+        for number, text in enumerate(table.footnotes, start=1):
             letter = self._letter_of.get(text)
-            if letter is None:
+            if letter is None and number not in named:
+                notes.append(Note(text, "", "", is_shared=False))
+            elif letter is None:
                 n_own += 1
                 notes.append(Note(text, str(n_own), f"note-{table.name}-{n_own}", is_shared=False))
             else:

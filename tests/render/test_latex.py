@@ -123,7 +123,7 @@ def test_tables_use_nothing_but_booktabs(partial: Path) -> None:
     plain = {"begin", "end", "centering", "caption", "label", "footnotesize", "scriptsize", "tiny", "setlength",
              "tabcolsep", "multicolumn", "emph", "textbf", "underline", "pm", "textwidth", "textless", "textgreater",
              "textbackslash", "textbar", "par", "vspace", "parbox", "linewidth", "raggedright", "renewcommand",
-             "arraystretch",
+             "arraystretch", "rightskip",
              "textasciicircum", "textasciitilde", "times", "leq", "geq"}  # fmt: skip
     assert commands <= plain | {"toprule", "midrule", "bottomrule", "cmidrule"}
 
@@ -136,6 +136,12 @@ def test_long_tables_of_texts_are_split_into_pages() -> None:
     assert len(found) > 2
     assert tuple(row for page in found for row in page.rows) == rows
     assert {page.blocks[0].heading for page in found} == {"h"}
+
+
+def test_wrapped_texts_are_ragged() -> None:
+    table = Table("t", "T", ("a",), (Block("", (Row("r", (Cell(text="x"),)),)),), "c", widths=(0.5, 0.5))
+    assert r"\rightskip=0pt plus 1fil{}r & \rightskip=0pt plus 1fil{}x \\" in to_latex(table)
+    assert r"\rightskip" not in to_latex(replace(table, widths=()))
 
 
 def test_short_blocks_of_texts_share_a_page() -> None:

@@ -240,6 +240,42 @@ def test_print_clips_nothing(page: Any) -> None:
     assert clipped == 0
 
 
+def test_print_shows_no_arrows_of_buttons(page: Any) -> None:
+    arrows = """[...document.querySelectorAll("th[scope=colgroup] button")]
+      .map((button) => getComputedStyle(button, "::after").content).filter((content) => content !== "none").length"""
+    assert page.evaluate(arrows) > 0
+    as_printed(page)
+    assert page.evaluate(arrows) == 0
+
+
+def test_print_sets_captions_hardly_larger_than_tables(page: Any) -> None:
+    as_printed(page)
+    sizes = page.evaluate(
+        """["figcaption", ".scroll table"].map((name) => document.querySelector(name))
+          .map((element) => parseFloat(getComputedStyle(element).fontSize))"""
+    )
+    assert sizes[0] <= 1.2 * sizes[1]
+
+
+def test_a_footnote_mark_makes_no_row_taller(page: Any) -> None:
+    heights = page.evaluate(
+        """[...document.querySelectorAll("#table-main-ecg tbody tr:not(.heading)")]
+          .map((row) => [row.querySelector("sup") !== null, row.offsetHeight])"""
+    )
+    assert {is_marked for is_marked, _ in heights} == {True, False}
+    assert len({height for _, height in heights}) == 1
+
+
+def test_a_long_title_of_a_section_starts_beside_its_triangle_on_a_phone(page: Any) -> None:
+    page.set_viewport_size({"width": 300, "height": 844})
+    lower = page.evaluate(
+        """[...document.querySelectorAll(".part > summary")].filter((summary) =>
+          summary.querySelector("h2").getClientRects()[0].top - summary.getBoundingClientRect().top > 20
+        ).map((summary) => summary.textContent)"""
+    )
+    assert lower == []
+
+
 def test_print_opens_closed_sections(page: Any) -> None:
     page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
     assert page.evaluate("[...document.querySelectorAll('details.part')].every((part) => part.open)")

@@ -1,6 +1,6 @@
 """What captions of different kinds share stands once; what explains one kind stays with it."""
 
-from bench.render.table import Table
+from bench.render.table import Block, Cell, Row, Table
 from bench.report.shared_notes import SharedNotes
 
 RECIPE = "Recipe: published, changed: epochs=3."
@@ -23,11 +23,18 @@ def test_a_caption_keeps_its_own_sentences() -> None:
 
 
 def test_footnotes_of_a_table_are_numbered_without_shared_ones() -> None:
-    table = Table("t", "T", (), (), "c", footnotes=("few subjects were tested", "own"))
+    blocks = (Block("", (Row("r", (Cell(1.0, note=2),)),)),)
+    table = Table("t", "T", ("a",), blocks, "c", footnotes=("few subjects were tested", "own"))
     assert [(note.mark, note.anchor) for note in SHARED.footnotes(table)] == [
         ("b", "note-b"),
         ("1", "note-t-1"),
     ]
+
+
+def test_a_footnote_that_no_cell_names_has_no_number() -> None:
+    blocks = (Block("", (Row("r", (Cell(1.0, note=2),)),)),)
+    table = Table("t", "T", ("a",), blocks, "c", footnotes=("of all cells", "of one cell"))
+    assert [note.mark for note in SHARED.footnotes(table)] == ["", "1"]
 
 
 def test_a_shared_footnote_is_named_under_its_table() -> None:
