@@ -61,6 +61,18 @@ def test_the_battery_passes_a_good_model(bench: Bench, my_model: Path) -> None:
     assert "FAIL" not in done.out
 
 
+def test_the_help_has_the_contract_of_a_model(bench: Bench) -> None:
+    told = bench("check-model", "--help").out
+    for promise in (
+        "__init__(self, *, n_channels, n_times, n_classes, ",
+        "forward(x)     x: (batch, n_times, n_channels) float32; returns logits (batch, n_classes)",
+        "features(x)    returns (batch, width)",
+        "fit(X, y) and predict_proba(X) or decision_function(X)",
+        "X: (n_windows, n_channels, n_times) float32",
+    ):
+        assert promise in told
+
+
 def test_the_battery_says_what_fails(bench: Bench, my_model: Path) -> None:
     my_model.write_text(GOOD.replace(".mean(1)", ".mean((0, 1)).expand(len(x), -1)"))
     done = bench("check-model", "./my_model.py:MyNet")

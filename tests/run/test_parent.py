@@ -107,6 +107,10 @@ def test_no_orphans_no_temporary_files_nothing_lost_and_the_same_command_complet
     assert parent.wait(DEADLINE_S) == code
     wait_for(lambda: not [p for p in family if is_running(p.pid)], "the workers and what they forked")
     assert outcomes(out) == ["ok"]
+    assert parent.stderr is not None
+    told = parent.stderr.read()
+    assert "Traceback" not in told
+    assert told.count("interrupted: ") == (code == 130)
     assert not list(out.rglob("*.tmp"))
     # Where a cell was says nothing of it when it was only interrupted, but much of this machine's folders.
     assert [log.parent.name for log in out.rglob("log.txt") if STACK in log.read_text()] == []
