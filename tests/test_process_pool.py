@@ -2,6 +2,7 @@
 
 import os
 import signal
+import threading
 import time
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.connection import Connection
@@ -27,6 +28,13 @@ def test_error_of_a_process_is_raised_here_with_its_lines() -> None:
         with pytest.raises(ZeroDivisionError) as raised:
             pool.submit(divmod, 1, 0).result(LONGEST_S)
         assert "return work(*given)" in raised.value.__notes__[0]
+        assert pool.submit(divmod, 7, 2).result(LONGEST_S) == (3, 1)
+
+
+def test_an_answer_that_cannot_be_sent_is_an_error_with_its_reason() -> None:
+    with process_pool(1) as pool:
+        with pytest.raises(TypeError, match="an answer that cannot be sent: cannot pickle"):
+            pool.submit(threading.Lock).result(LONGEST_S)
         assert pool.submit(divmod, 7, 2).result(LONGEST_S) == (3, 1)
 
 
