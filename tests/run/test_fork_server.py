@@ -74,7 +74,7 @@ def test_nothing_runs_in_it_before_a_fork(found: dict[str, object]) -> None:
 def test_fork_server_that_dies_at_every_start_is_an_error_in_words(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def dead() -> None:
+    def dead(_preload: object) -> None:
         raise EOFError
 
     monkeypatch.setattr(processes, "fork_server", dead)

@@ -185,7 +185,7 @@ def test_changed_are_the_values_that_differ_whoever_typed_them() -> None:
 
 
 def test_a_bad_value_of_a_preset_is_blamed_on_it() -> None:
-    bad = preset("demo").model_copy(update={"training": {"epochs": 0}})
+    bad = preset("demo").model_copy(update={"training": {"epochs": 0}, "dataset": {}})
     with pytest.raises(UsageError, match=r"preset demo: epochs=0: .*'bench list settings'"):
         resolve("transformer", "ptb", 41, recipe_name="published", preset=bad, assignments={})
 

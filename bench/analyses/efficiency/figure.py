@@ -140,11 +140,12 @@ def caption_of(panel: Panel, found: Iterable[Bubble]) -> str:
         parts.append("Hollow: macro F1 as PUBLISHED in the MedMamba paper, not measured here.")
     if panel.key.width != "script":
         parts.append("The scores belong to models of their scripts' widths.")
-    of = "measured" if measured else "published"
-    parts.append(
-        "Bubble area is proportional to the parameters in the forward pass. "
-        f"Dashed: Pareto front of the models with a {of} F1."
-    )
+    parts.append("Bubble area is proportional to the parameters in the forward pass.")
+    of, front = "measured" if measured else "published", front_of(found)
+    if len(front) > 1:
+        parts.append(f"Dashed: Pareto front of the models with a {of} F1.")
+    elif front:
+        parts.append(f"No model with a {of} F1 beats {front[0].model} in speed or in F1.")
     return " ".join(parts)
 
 
@@ -277,7 +278,8 @@ def _draw_legend(axes: "Axes", found: Sequence[Bubble], pt2_per_parameter: float
         for source, label in (("records", "F1 measured"), ("published", "F1 as published"))
         if any(bubble.score.is_published == (source == "published") for bubble in found)
     ]
-    second += axes.plot([], [], linestyle="--", color=style.FAINT, linewidth=0.8, label="Pareto front")
+    if len(front_of(found)) > 1:
+        second += axes.plot([], [], linestyle="--", color=style.FAINT, linewidth=0.8, label="Pareto front")
     for handles, height in ((first, 0.075), (second, 0.005)):
         axes.figure.legend(
             handles=handles, loc="lower center", bbox_to_anchor=(0.55, height), ncols=len(handles),

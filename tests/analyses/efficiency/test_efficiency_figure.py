@@ -158,9 +158,21 @@ def test_front_never_mixes_measured_and_published_scores() -> None:
 
 def test_caption_says_whose_front_is_drawn(panel: Panel) -> None:
     published = bubbles(panel, scores_for(panel, []))
-    measured = [replace(published[0], score=Score(50.0, "recipe medmamba"))]
+    fast, slow = (
+        replace(published[0], windows_per_s=rate, score=Score(f1, "recipe medmamba"))
+        for rate, f1 in ((9.0, 50.0), (1.0, 60.0))
+    )
     assert caption_of(panel, published).endswith("Pareto front of the models with a published F1.")
-    assert caption_of(panel, [*measured, *published[1:]]).endswith("with a measured F1.")
+    assert caption_of(panel, [fast, slow, *published[1:]]).endswith("front of the models with a measured F1.")
+
+
+def test_a_front_of_a_single_model_is_told_and_not_drawn(panel: Panel) -> None:
+    found = [bubble("medmamba", 9, 9), bubble("transformer", 1, 5)]
+    assert caption_of(panel, found).endswith("No model with a published F1 beats medmamba in speed or in F1.")
+    with style.figure_style():
+        figure = draw(panel, found)
+    labels = [text.get_text() for legend in figure.legends for text in legend.get_texts()]
+    assert "Pareto front" not in labels
 
 
 def test_caption_says_which_batch_was_smaller() -> None:
