@@ -8,6 +8,8 @@ STAMP := .venv/.installed$(if $(CUDA),-cuda)
 TOOLS := .venv/.tools$(if $(CUDA),-cuda)
 OLDEST := .venv-oldest/.installed
 export OMP_NUM_THREADS ?= 1
+# What the first import compiles is kept, also where the environment says otherwise.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: install run test test-grid test-oldest test-all lint format bench bench-scan gpu-check soak clean
 
