@@ -96,11 +96,8 @@ def _answer_calls(connection: Connection) -> None:
             answer = _result_or_error(*connection.recv())
             try:
                 connection.send(answer)
-            except (
-                PicklingError,
-                TypeError,
-                AttributeError,
-            ) as error:  # what cannot be pickled has sent nothing
+            # Pickling comes before the first byte.
+            except (PicklingError, TypeError, AttributeError) as error:
                 connection.send((None, TypeError(f"an answer that cannot be sent: {error}")))
 
 

@@ -60,7 +60,7 @@ def backend_for(resources: Resources, models: Sequence[str]) -> Iterator[Backend
     else:
         device = resolve_device(resources.device)
         fork_server()
-        compiling = Child(compile_kernels, sorted(kernels_of(models)))
+        compiling = Child(compile_kernels, sorted(kernels_of(models, device)))
         try:
             yield _Here(resources, device, compiling)
         finally:

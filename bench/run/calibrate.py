@@ -100,7 +100,8 @@ def run_trials(jobs: Sequence[Job], n_workers: int, budget_s: float) -> Iterator
     # As in a run, so that a trial meets the limit that its cell would.
     share = int(SHARE_OF_MEMORY * available_bytes() / n_workers)
     # The first process waits for the fork server's imports, too, which would distort a measurement.
-    compiling = Child(compile_kernels, sorted(kernels_of([job.cell.settings.model for job in jobs])))
+    kernels = kernels_of([job.cell.settings.model for job in jobs], jobs[0].device)
+    compiling = Child(compile_kernels, sorted(kernels))
     wait_for_end(compiling)
     compiling.end()
     waiting = deque(enumerate(jobs))

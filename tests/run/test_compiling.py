@@ -21,7 +21,8 @@ from bench.run.cells.compiling import kernels_of
     ],
 )
 def test_kernels_of_models(models: list[str], expected: set[str]) -> None:
-    assert kernels_of(models) == expected
+    assert kernels_of(models, "cpu") == expected
+    assert kernels_of(models, "cuda") == set()
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")

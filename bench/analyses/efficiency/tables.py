@@ -307,8 +307,7 @@ _SPREAD_CAPTION = (
 )
 _RATIO_CAPTION = (
     "Windows per second of MedMamba divided by those of the model in inference: above 1 MedMamba is faster. The "
-    "heading of a "
-    "column names the batch asked for; the published ratios are of batch 256. Median over rounds, paired; half of its "
-    "95 percent interval in percent. The baselines are this package's implementations, some of them faster than the "
-    "published code."
+    "heading of a column names the batch asked for; the published ratios are of batch 256. Median over rounds, paired; "
+    "half of its 95 percent interval in percent. The baselines are this package's implementations, some of them faster "
+    "than the published code."
 )

@@ -74,9 +74,8 @@ def figure(tested: Predicted, name: str) -> Figure | None:
         title=f"{short_name(study.dataset)}: training curves",
         caption=(
             f"Loss in nats (left) and validation macro F1 in percent (right) by epoch, on {study.label}. Lines: mean "
-            "over "
-            "the seeds of the study, or over the seeds that a panel names if its model lacks some; bands: from the "
-            "lowest to the highest seed. "
+            "over the seeds of the study, or over the seeds that a panel names if its model lacks some; bands: from "
+            "the lowest to the highest seed. "
             f"A seed that stopped early counts up to its last epoch. {study_setting(study)}"
         ),
         alt=(

@@ -8,8 +8,7 @@ from bench.render.table import Block, Cell, Row, Table
 
 _CAPTION = (
     "Verdicts are computed: first from the paper's own numbers, then from records, by intervals that include our and "
-    "the "
-    "published variance between seeds. Supported: the claim is true for every value of the interval; contradicted: "
+    "the published variance between seeds. Supported: the claim is true for every value of the interval; contradicted: "
     "it is false for every value; undecided: true for some values and false for others, or there are no comparable "
     "records. Followed here: this package does as the paper says, so a run can neither support nor contradict it. "
     "Error rates: docs/statistics.md"

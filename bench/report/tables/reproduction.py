@@ -95,9 +95,8 @@ def reproduction_table(study: Study, name: str) -> Table | None:
         blocks=blocks,
         caption=(
             f"{study_caption(study)} Supported: the interval of the difference lies within {MARGIN_STDS:g} published "
-            "standard "
-            "deviations; contradicted: it excludes zero and does not lie within them; undecided: neither, or data, "
-            f"split, recipe, settings or seeds are not the paper's.{split} {len(found)} scores: {counted}."
+            "standard deviations; contradicted: it excludes zero and does not lie within them; undecided: neither, or "
+            f"data, split, recipe, settings or seeds are not the paper's.{split} {len(found)} scores: {counted}."
         ),
         footnotes=notes.texts,
     )

@@ -40,9 +40,8 @@ def seed_table(suite: Suite, metric: str, name: str) -> Table | None:
             f"{suite_setting(suite, studies)} {together((OURS, *rivals), 'Compared')}The tests ask whether "
             "other seeds would order the two models in the same way on these same test subjects. "
             f"{plural(len(rivals) * len(studies), 'comparison')}, not corrected for their number. The smallest p that "
-            "the data "
-            f"allow: {limits}. Welch's t has no such limit, since it assumes normal scores. For other subjects see the "
-            "intervals of the differences."
+            f"the data allow: {limits}. Welch's t has no such limit, since it assumes normal scores. For other "
+            "subjects see the intervals of the differences."
         ),
         footnotes=notes.texts,
         corner="Rival",

@@ -13,8 +13,13 @@ from bench.scan.dispatch import CHOICE as SCAN
 _CHOICES = {choice.what: choice for choice in (SCAN, ATTENTION, DROPOUT)}
 
 
-def kernels_of(names: Sequence[str]) -> set[str]:
-    """Return what models compute by kernels, such as ``scan``; any network may drop activations."""
+def kernels_of(names: Sequence[str], device: str) -> set[str]:
+    """Return what models compute by these kernels, such as ``scan``; nothing on a GPU.
+
+    Any network may drop activations.
+    """
+    if device != "cpu":
+        return set()
     networks = [name for name in names if not models.is_estimator(name)]
     settings = {setting for name in networks for setting in models.hyperparameters(name)}
     return _CHOICES.keys() & (settings | ({DROPOUT.what} if networks else set()))
