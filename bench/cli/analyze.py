@@ -1,11 +1,13 @@
 """``bench analyze``: Test what the paper says of its model, beside the scores."""
 
+import difflib
 from typing import TYPE_CHECKING
 
 import click
 
 from bench.cli.analysis_command import analysis_command
 from bench.cli.options import SuggestingGroup
+from bench.errors import UsageError
 
 if TYPE_CHECKING:
     from bench.analyses.contract import Analysis
@@ -22,6 +24,23 @@ class AnalysisGroup(SuggestingGroup):
         """Return the command of one analysis."""
         found = _analyses().get(cmd_name)
         return None if found is None else analysis_command(found)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return name, command and remaining words.
+
+        Raises
+        ------
+        UsageError
+            There is no such command, or the analysis has a command outside this group.
+        """
+        from bench.analyses.registry import analyses
+
+        close = difflib.get_close_matches(args[0], analyses(), n=1) if args else []
+        if close and close[0] not in _analyses():
+            raise UsageError(f"'{args[0]}' is no command of bench analyze. Use '{analyses()[close[0]].command}'.")
+        return super().resolve_command(ctx, args)
 
 
 @click.group("analyze", cls=AnalysisGroup)

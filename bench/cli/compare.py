@@ -22,6 +22,7 @@ def command(first: Path, second: Path, show_all: bool) -> None:
     """
     from tabulate import tabulate
 
+    from bench.studies.caption import plural
     from bench.studies.compare_sets import compare_sets
 
     lines = compare_sets(first, second)
@@ -41,6 +42,6 @@ def command(first: Path, second: Path, show_all: bool) -> None:
         click.echo(tabulate(rows, headings, tablefmt="simple", disable_numparse=True))
     counts = Counter(line.kind for line in lines)
     n_matter = sum(line.matters for line in lines)
-    click.echo(f"{len(lines)} cells: " + ", ".join(f"{n} {kind}" for kind, n in counts.items()))
-    click.echo(f"{n_matter} differences matter" if n_matter else "no difference matters")
+    click.echo(f"{plural(len(lines), 'cell')}: " + ", ".join(f"{n} {kind}" for kind, n in counts.items()))
+    click.echo(f"differences that matter: {n_matter or 'none'}")
     raise SystemExit(1 if n_matter else 0)

@@ -9,6 +9,8 @@ import click
 from bench.cli.options import data_option, grid_options, out_option
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from bench.plan.grid import Request
     from bench.settings import CellSettings
 
@@ -76,11 +78,14 @@ def _remedy(dataset: str, request: "Request", data: Path | None) -> str:
 
 def _shortened(parts: dict) -> dict:
     """Return the parts without settings, with each list of subjects as its length and ends."""
-    split = {
-        name: f"{len(subjects)} subjects, {subjects[0]} ... {subjects[-1]}" if subjects else "no subject"
-        for name, subjects in parts["data"]["split"].items()
-    }
+    split = {name: _ends(subjects) for name, subjects in parts["data"]["split"].items()}
     # Settings are shown one by one, with their origins.
     model = {name: value for name, value in parts["model"].items() if name != "hyperparameters"}
     rest = {name: value for name, value in parts.items() if name != "training"}
     return {**rest, "model": model, "data": {**parts["data"], "split": split}}
+
+
+def _ends(subjects: "Sequence[str]") -> str:
+    if len(subjects) < 2:
+        return f"subject {subjects[0]}" if subjects else "no subject"
+    return f"{len(subjects)} subjects, {subjects[0]} ... {subjects[-1]}"

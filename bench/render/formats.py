@@ -56,7 +56,7 @@ def to_markdown(table: Table) -> str:
     rows = _grid(table, show, "*{}*", escape_markdown)
     headings = list(map(escape_markdown, _headings(table, table.corner)))
     text = tabulate(rows, headings, tablefmt="pipe", disable_numparse=True)
-    title, caption, notes = map(escape_markdown, (table.title, table.caption, _footnotes(table)))
+    title, caption, notes = map(escape_markdown, (table.title, table.caption, _lines_of_footnotes(table)))
     return f"### {title}\n\n{text}\n\n{caption}\n{notes}"
 
 
@@ -71,7 +71,7 @@ def to_console(table: Table) -> str:
     headings = [table.corner.lower(), *table.columns]
     lines = tabulate(rows, headings, tablefmt="simple", disable_numparse=True).splitlines()
     text = "\n".join([*_group_lines(table.groups, lines[1]), *_with_block_headings(table, lines)])
-    return f"{table.title}\n{text}\n{table.caption}\n{_footnotes(table)}"
+    return f"{table.title}\n{text}\n{table.caption}\n{_lines_of_footnotes(table)}"
 
 
 def to_terminal(table: Table, width: int = 80) -> str:
@@ -132,8 +132,13 @@ def _grid(
     return rows
 
 
-def _footnotes(table: Table) -> str:
-    return "".join(f"({number}) {note}\n" for number, note in enumerate(table.footnotes, start=1))
+def footnotes(table: Table) -> tuple[str, ...]:
+    """Return the footnotes behind their numbers; those that no cell names are called notes."""
+    return tuple(f"Note: {text}" if number is None else f"({number}) {text}" for number, text in table.notes)
+
+
+def _lines_of_footnotes(table: Table) -> str:
+    return "".join(f"{note}\n" for note in footnotes(table))
 
 
 def to_csv(table: Table) -> str:

@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import groupby
 from math import ceil
 
-from bench.render.formats import number
+from bench.render.formats import footnotes, number
 from bench.render.sentences import sentences
 from bench.render.table import Block, Cell, Row, Table
 
@@ -117,8 +117,7 @@ def _caption(table: Table, width: float) -> tuple[str, str]:
     rest = sentences(table.caption)
     while rest and len(caption) + 1 + len(rest[0]) <= room:
         caption += f" {rest.pop(0)}"
-    footnotes = [f"({number}) {note}." for number, note in enumerate(table.footnotes, start=1)]
-    return caption, " ".join([*rest, *footnotes])
+    return caption, " ".join([*rest, *(f"{note}." for note in footnotes(table))])
 
 
 def document(tables: Sequence[Table]) -> str:

@@ -99,6 +99,13 @@ class Table:
         return tuple(row for block in self.blocks for row in block.rows)
 
     @property
+    def notes(self) -> tuple[tuple[int | None, str], ...]:
+        """The footnotes, each with the number by which cells name it, or None if no cell does."""
+        named = {cell.note for row in self.rows for cell in row.cells}
+        numbered = enumerate(self.footnotes, start=1)
+        return tuple((number if number in named else None, text) for number, text in numbered)
+
+    @property
     def column_groups(self) -> tuple[str, ...]:
         """The heading over each column; an empty text for columns without heading."""
         spread = [heading for heading, width in self.groups for _ in range(width)]

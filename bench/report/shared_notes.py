@@ -65,12 +65,11 @@ class SharedNotes:
 
     def footnotes(self, table: Table) -> list[Note]:
         """Return the footnotes of a table, numbered without those that are shared or that no cell names."""
-        named = {cell.note for block in table.blocks for row in block.rows for cell in row.cells}
         notes: list[Note] = []
         n_own = 0
-        for number, text in enumerate(table.footnotes, start=1):
+        for number, text in table.notes:
             letter = self._letter_of.get(text)
-            if letter is None and number not in named:
+            if letter is None and number is None:
                 notes.append(Note(text, "", "", is_shared=False))
             elif letter is None:
                 n_own += 1

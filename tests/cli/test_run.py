@@ -99,6 +99,7 @@ def test_bad_usage_is_one_line_and_exit_code_2(
     [
         (["rnu"], "command 'rnu'. Did you mean 'run'?"),
         (["analyze", "embeding"], "analyze command 'embeding'. Did you mean 'embedding'?"),
+        (["analyze", "efficency"], "'efficency' is no command of bench analyze. Use 'bench efficiency'."),
     ],
 )
 def test_the_nearest_command_is_offered(bench: Bench, words: list[str], offered: str) -> None:

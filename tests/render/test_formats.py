@@ -72,6 +72,12 @@ def test_console_stars_the_best() -> None:
     assert "90.00±1.50*" in to_console(TABLE)
 
 
+def test_only_footnotes_that_cells_name_have_a_number() -> None:
+    table = replace(TABLE, footnotes=(*TABLE.footnotes, "nine test subjects"))
+    for text in (to_markdown(table), to_console(table)):
+        assert text.splitlines()[-2:] == ["(1) seed 42 timeout", "Note: nine test subjects"]
+
+
 def test_csv_has_a_line_per_cell_with_full_numbers_and_notes() -> None:
     lines = list(csv.DictReader(io.StringIO(to_csv(TABLE))))
     assert len(lines) == 4

@@ -163,7 +163,7 @@ def test_sentences_that_no_caption_holds_stand_below_the_table() -> None:
     text = to_latex(table)
     above, below = text[: text.index(r"\label")], text[text.index(r"\end{tabular}") :]
     assert "Wide. First sentence.}" in above
-    assert "Last sentence. (1) n." in below
+    assert "Last sentence. Note: n." in below
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")

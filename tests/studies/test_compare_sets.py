@@ -165,12 +165,12 @@ def test_a_folder_without_records_is_refused(sets: tuple[Path, Path], tmp_path: 
 def test_command_is_silent_on_equal_cells_and_exits_0(sets: tuple[Path, Path]) -> None:
     result = CliRunner().invoke(command, [str(sets[0]), str(sets[1])])
     assert result.exit_code == 0
-    assert result.stdout == "2 cells: 2 equal\nno difference matters\n"
+    assert result.stdout == "2 cells: 2 equal\ndifferences that matter: none\n"
 
 
 def test_command_exits_1_when_it_matters(sets: tuple[Path, Path]) -> None:
     change(sets[1], other_f1(1.0))
     result = CliRunner().invoke(command, [str(sets[0]), str(sets[1])])
     assert result.exit_code == 1
-    assert "1 differences matter" in result.stdout
+    assert "differences that matter: 1" in result.stdout
     assert "+1.00" in result.stdout
