@@ -39,7 +39,9 @@ class AnalysisGroup(SuggestingGroup):
 
         close = difflib.get_close_matches(args[0], analyses(), n=1) if args else []
         if close and close[0] not in _analyses():
-            raise UsageError(f"'{args[0]}' is no command of bench analyze. Use '{analyses()[close[0]].command}'.")
+            raise UsageError(
+                f"'{args[0]}' is no command of bench analyze. Use '{analyses()[close[0]].command}'."
+            )
         return super().resolve_command(ctx, args)
 
 
