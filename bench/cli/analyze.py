@@ -25,24 +25,16 @@ class AnalysisGroup(SuggestingGroup):
         found = _analyses().get(cmd_name)
         return None if found is None else analysis_command(found)
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return name, command and remaining words.
-
-        Raises
-        ------
-        UsageError
-            There is no such command, or the analysis has a command outside this group.
-        """
+    def unknown_command(self, ctx: click.Context, name: str) -> UsageError:
+        """Return the error for an unknown command; an analysis may have a command outside this group."""
         from bench.analyses.registry import analyses
 
-        close = difflib.get_close_matches(args[0], analyses(), n=1) if args else []
+        close = difflib.get_close_matches(name, analyses(), n=1)
         if close and close[0] not in _analyses():
-            raise UsageError(
-                f"'{args[0]}' is no command of bench analyze. Use '{analyses()[close[0]].command}'."
+            return UsageError(
+                f"'{name}' is no command of bench analyze. Use '{analyses()[close[0]].command}'."
             )
-        return super().resolve_command(ctx, args)
+        return super().unknown_command(ctx, name)
 
 
 @click.group("analyze", cls=AnalysisGroup)

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-from bench.errors import unknown_name
+from bench.errors import UsageError, unknown_name
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -37,10 +37,13 @@ class SuggestingGroup(click.Group):
         UsageError
             There is no such command.
         """
-        known = self.list_commands(ctx)
         if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
-            raise unknown_name(f"{ctx.command_path} command", args[0], known)
+            raise self.unknown_command(ctx, args[0])
         return super().resolve_command(ctx, args)
+
+    def unknown_command(self, ctx: click.Context, name: str) -> UsageError:
+        """Return the error for a command that this group does not have."""
+        return unknown_name(f"{ctx.command_path} command", name, self.list_commands(ctx))
 
 
 def default_data() -> Path:
