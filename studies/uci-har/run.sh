@@ -46,10 +46,11 @@ normalisation() {
 }
 
 controls() {
-    for control in shuffled-labels subject-probe; do
-        "$bench" run "${grid[@]}" "${budget[@]}" --seeds 41 --control $control \
-            --models medmamba,medformer,transformer,inceptiontime
-    done
+    controlled=medmamba,medformer,transformer,inceptiontime
+    "$bench" run "${grid[@]}" "${budget[@]}" --seeds 41 --control shuffled-labels --models "$controlled"
+    # The probe trains nothing and reads the weights that the stage equal left in OUT.
+    "$bench" run --datasets uci-har --data "$data" --out "$out" --recipe equal --control subject-probe \
+        --models "$controlled"
 }
 
 report() {
