@@ -41,20 +41,25 @@ class Work:
     Parameters
     ----------
     jobs
-        The cells of the run.
+        The cells to be trained now.
     clock
         Gives the time in seconds.
+    n_windows_later
+        Windows of the cells that the run trains after these.
     """
 
-    def __init__(self, jobs: Sequence[Job], clock: Clock = time.monotonic) -> None:
+    def __init__(
+        self, jobs: Sequence[Job], clock: Clock = time.monotonic, n_windows_later: float = 0.0
+    ) -> None:
         self.clock, self.began = clock, clock()
-        self.left = {job.cell.key: _windows(job) for job in jobs}
+        self.n_windows_later = n_windows_later
+        self.left = {job.cell.key: n_windows_of(job) for job in jobs}
         self.n_cells, self.n_done, self.n_windows = len(jobs), 0, 0.0
         self.under_way: set[str] = set()
 
     def follow(self, event: Event) -> None:
         """Count what an event tells."""
-        key, whole = event.job.cell.key, _windows(event.job)
+        key, whole = event.job.cell.key, n_windows_of(event.job)
         if not self.under_way and not self.n_done:
             # The pace is that of training: a worker's first seconds are imports.
             self.began = self.clock()
@@ -74,7 +79,7 @@ class Work:
 
     def time_left(self) -> str:
         """Return how long the rest will take in words; empty without work done, or without any left."""
-        left = sum(self.left.values())
+        left = sum(self.left.values()) + self.n_windows_later
         if not (left and self.n_windows):
             return ""
         minutes, seconds = divmod(int((self.clock() - self.began) / self.n_windows * left), 60)
@@ -88,7 +93,8 @@ def _epochs(job: Job) -> int:
     return 1 if settings.is_estimator else settings.protocol.epochs
 
 
-def _windows(job: Job) -> float:
+def n_windows_of(job: Job) -> float:
+    """Return how many windows a cell passes through its model until it is trained, if it does not stop early."""
     data = job.cell.data.description
     return float(_epochs(job) * (data.n_train_windows_used + data.parts["validation"].n_windows))
 
@@ -109,8 +115,10 @@ def _ending(event: Finished, work: Work) -> str:
 class PlainDisplay:
     """Lines for logs: a tenth of a preparation, a minute of a training, and every cell's end."""
 
-    def __init__(self, jobs: Sequence[Job], clock: Clock = time.monotonic) -> None:
-        self.clock, self.work = clock, Work(jobs, clock)
+    def __init__(
+        self, jobs: Sequence[Job], clock: Clock = time.monotonic, n_windows_later: float = 0.0
+    ) -> None:
+        self.clock, self.work = clock, Work(jobs, clock, n_windows_later)
         self.tenths: dict[str, int] = {}
         self.said: dict[str, float] = {}
 
@@ -163,12 +171,12 @@ def _amount(event: Progress) -> str:
 class LiveDisplay:
     """A bar of all cells and a line for each that is being trained; both vanish at the end."""
 
-    def __init__(self, jobs: Sequence[Job]) -> None:
+    def __init__(self, jobs: Sequence[Job], n_windows_later: float = 0.0) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
         from rich.progress import Progress as Bars
 
-        self.work = Work(jobs)
+        self.work = Work(jobs, n_windows_later=n_windows_later)
         self.bars = Bars(
             TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=30),
@@ -229,6 +237,8 @@ class LiveDisplay:
             self.bars.remove_task(TaskID(self.tasks.pop(label)))
 
 
-def make_display(jobs: Sequence[Job] = ()) -> Display:
-    """Return the display of some cells for where standard error goes."""
-    return LiveDisplay(jobs) if sys.stderr.isatty() else PlainDisplay(jobs)
+def make_display(jobs: Sequence[Job] = (), n_windows_later: float = 0.0) -> Display:
+    """Return the display of some cells for where standard error goes; the cells after them count as time left."""
+    if sys.stderr.isatty():
+        return LiveDisplay(jobs, n_windows_later)
+    return PlainDisplay(jobs, n_windows_later=n_windows_later)

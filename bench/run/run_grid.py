@@ -16,8 +16,8 @@ from bench.plan.data import check_all, check_splits
 from bench.plan.grid import PlannedCell, Request, plan, to_train
 from bench.results.store import require_writable
 from bench.run.backend import Backend, backend_for
-from bench.run.display import Display, make_display
-from bench.run.job import make_jobs
+from bench.run.display import Display, make_display, n_windows_of
+from bench.run.job import Job, make_jobs
 from bench.run.leftovers import sweep_old
 from bench.run.pool import Event, Finished
 from bench.run.resources import Resources
@@ -117,8 +117,14 @@ class _Run:
             self.cells = self.resources.shard.of(self.cells)
         self.chosen = to_train(self.cells, retry_failed=self.resources.retry_failed)
         jobs = make_jobs(self.chosen, self.data, self.out, self.resources, self.backend.device)
-        with make_display(jobs) as display:
+        with make_display(jobs, self._n_windows_later(jobs)) as display:
             return _train(self.backend.run(jobs), display, fail_fast=self.resources.fail_fast)
+
+    def _n_windows_later(self, jobs: Sequence[Job]) -> float:
+        """Return the windows of the cells that wait for jobs of theirs: each passes as many as one of these."""
+        n_windows = {(job.cell.settings.model, job.cell.settings.dataset): n_windows_of(job) for job in jobs}
+        waiting = [planned.settings for planned in self.cells if planned.status == "needs tuning"]
+        return sum(n_windows.get((settings.model, settings.dataset), 0.0) for settings in waiting)
 
     def counted(self, ended: Mapping[str, str]) -> Counter[str]:
         """Return the number of cells by outcome; those that were not reached are left out."""

@@ -1,12 +1,15 @@
 """Recipe equal end to end: configurations are tried on training and validation part, the best is trained and tested."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from bench.datasets.contract import Dataset
 from bench.run.cells import tune_cell
+from bench.run.display import Display, make_display, n_windows_of
+from bench.run.job import Job
 from tests.cli.conftest import Bench
 
 GRID = (
@@ -68,6 +71,22 @@ def test_tries_then_trains_the_best_over_the_seeds(bench: Bench, data: Path, tmp
 
     packed = bench("pack", "--out", "r", "--archive", "p.zip")
     assert packed.code == 0, packed.err
+
+
+def test_cells_that_wait_for_a_choice_count_as_time_left(
+    bench: Bench, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[tuple[float, float]] = []
+
+    def noting(jobs: Sequence[Job] = (), n_windows_later: float = 0.0) -> Display:
+        shown.append((sum(map(n_windows_of, jobs)), n_windows_later))
+        return make_display(jobs, n_windows_later)
+
+    monkeypatch.setattr("bench.run.run_grid.make_display", noting)
+    done = bench(*GRID, "--models", "fcn", "--seeds", "41-43", "--data", data, "--out", "w")
+    assert done.code == 0, done.err
+    _preparing, (tried, waiting), (trained, none) = shown
+    assert (tried, waiting, none) == (pytest.approx(waiting * 2 / 3), pytest.approx(trained), 0.0)
 
 
 def test_shards_hold_whole_models(bench: Bench, data: Path, tmp_path: Path) -> None:

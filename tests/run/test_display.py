@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from bench.run.cells import train_cell
-from bench.run.display import LINE_S, LiveDisplay, PlainDisplay, Work
+from bench.run.display import LINE_S, LiveDisplay, PlainDisplay, Work, n_windows_of
 from bench.run.ended import Ended
 from bench.run.job import Job
 from bench.run.news import Position, now_and_then
@@ -47,6 +47,17 @@ def test_epochs_of_a_checkpoint_are_no_work_of_this_run(jobs: list[Job]) -> None
     clock.now = 10.0
     # Half an epoch took ten seconds; half an epoch and the other cell's ten are left.
     assert work.time_left() == "about 3 min 30 s left"
+
+
+def test_cells_that_come_later_are_time_left(jobs: list[Job]) -> None:
+    clock = Clock()
+    work = Work(jobs[:1], clock, n_windows_later=2 * n_windows_of(jobs[0]))
+    for epochs in (0.0, 5.0):
+        work.follow(Progress(jobs[0], Position(epochs)))
+    clock.now = 5.0
+    assert work.time_left() == "about 25 s left"
+    work.follow(Finished(jobs[0], Ended(outcome="ok")))
+    assert work.time_left() == "about 20 s left"
 
 
 def test_a_cell_that_starts_anew_has_its_work_again(jobs: list[Job]) -> None:
