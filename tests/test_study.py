@@ -27,7 +27,17 @@ def test_every_byte_of_the_pack_is_as_its_manifest_says() -> None:
     assert verify_pack(PACK) > 100
 
 
-@pytest.mark.parametrize("name", ["main-uci-har", "headline", "seeds-f1", "normalisation-uci-har-1"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "main-uci-har-equal",
+        "main-uci-har-published",
+        "headline-equal",
+        "seeds-f1-equal",
+        "normalisation-uci-har-1",
+        "subject-probe",
+    ],
+)
 def test_the_report_has_the_numbers_of_the_pack(name: str, tables: dict[str, Table]) -> None:
     written = (REPORT / "tables" / f"{name}.md").read_text(encoding="utf-8")
     assert written == to_markdown(tables[name]), "render it again: python -m tests.sample OUT reports/uci-har"

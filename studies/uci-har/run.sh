@@ -47,7 +47,7 @@ normalisation() {
 
 controls() {
     controlled=medmamba,medformer,transformer,inceptiontime
-    "$bench" run "${grid[@]}" "${budget[@]}" --seeds 41 --control shuffled-labels --models "$controlled"
+    "$bench" run "${grid[@]}" "${budget[@]}" --seeds 41,42 --control shuffled-labels --models "$controlled"
     # The probe trains nothing and reads the weights that the stage equal left in OUT.
     "$bench" run --datasets uci-har --data "$data" --out "$out" --recipe equal --control subject-probe \
         --models "$controlled"
