@@ -115,10 +115,8 @@ def _ending(event: Finished, work: Work) -> str:
 class PlainDisplay:
     """Lines for logs: a tenth of a preparation, a minute of a training, and every cell's end."""
 
-    def __init__(
-        self, jobs: Sequence[Job], clock: Clock = time.monotonic, n_windows_later: float = 0.0
-    ) -> None:
-        self.clock, self.work = clock, Work(jobs, clock, n_windows_later)
+    def __init__(self, work: Work) -> None:
+        self.clock, self.work = work.clock, work
         self.tenths: dict[str, int] = {}
         self.said: dict[str, float] = {}
 
@@ -171,12 +169,12 @@ def _amount(event: Progress) -> str:
 class LiveDisplay:
     """A bar of all cells and a line for each that is being trained; both vanish at the end."""
 
-    def __init__(self, jobs: Sequence[Job], n_windows_later: float = 0.0) -> None:
+    def __init__(self, work: Work) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
         from rich.progress import Progress as Bars
 
-        self.work = Work(jobs, n_windows_later=n_windows_later)
+        self.work = work
         self.bars = Bars(
             TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=30),
@@ -187,8 +185,8 @@ class LiveDisplay:
             transient=True,
         )
         self.tasks: dict[str, int] = {}
-        if jobs:
-            self._move("cells", 0, len(jobs), f"0 of {len(jobs)} cells")
+        if work.n_cells:
+            self._move("cells", 0, work.n_cells, f"0 of {work.n_cells} cells")
 
     def __enter__(self) -> Self:
         """Begin."""
@@ -237,8 +235,7 @@ class LiveDisplay:
             self.bars.remove_task(TaskID(self.tasks.pop(label)))
 
 
-def make_display(jobs: Sequence[Job] = (), n_windows_later: float = 0.0) -> Display:
-    """Return the display of some cells for where standard error goes; the cells after them count as time left."""
-    if sys.stderr.isatty():
-        return LiveDisplay(jobs, n_windows_later)
-    return PlainDisplay(jobs, n_windows_later=n_windows_later)
+def make_display(work: Work | None = None) -> Display:
+    """Return the display of some work, or of none but preparation, for where standard error goes."""
+    display = LiveDisplay if sys.stderr.isatty() else PlainDisplay
+    return display(work or Work(()))

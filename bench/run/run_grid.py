@@ -16,7 +16,7 @@ from bench.plan.data import check_all, check_splits
 from bench.plan.grid import PlannedCell, Request, plan, to_train
 from bench.results.store import require_writable
 from bench.run.backend import Backend, backend_for
-from bench.run.display import Display, make_display, n_windows_of
+from bench.run.display import Display, Work, make_display, n_windows_of
 from bench.run.job import Job, make_jobs
 from bench.run.leftovers import sweep_old
 from bench.run.pool import Event, Finished
@@ -117,7 +117,7 @@ class _Run:
             self.cells = self.resources.shard.of(self.cells)
         self.chosen = to_train(self.cells, retry_failed=self.resources.retry_failed)
         jobs = make_jobs(self.chosen, self.data, self.out, self.resources, self.backend.device)
-        with make_display(jobs, self._n_windows_later(jobs)) as display:
+        with make_display(Work(jobs, n_windows_later=self._n_windows_later(jobs))) as display:
             return _train(self.backend.run(jobs), display, fail_fast=self.resources.fail_fast)
 
     def _n_windows_later(self, jobs: Sequence[Job]) -> float:

@@ -1,15 +1,13 @@
 """Recipe equal end to end: configurations are tried on training and validation part, the best is trained and tested."""
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from bench.datasets.contract import Dataset
 from bench.run.cells import tune_cell
-from bench.run.display import Display, make_display, n_windows_of
-from bench.run.job import Job
+from bench.run.display import Display, Work, make_display
 from tests.cli.conftest import Bench
 
 GRID = (
@@ -78,14 +76,15 @@ def test_cells_that_wait_for_a_choice_count_as_time_left(
 ) -> None:
     shown: list[tuple[float, float]] = []
 
-    def noting(jobs: Sequence[Job] = (), n_windows_later: float = 0.0) -> Display:
-        shown.append((sum(map(n_windows_of, jobs)), n_windows_later))
-        return make_display(jobs, n_windows_later)
+    def noting(work: Work | None = None) -> Display:
+        if work is not None:
+            shown.append((sum(work.left.values()), work.n_windows_later))
+        return make_display(work)
 
     monkeypatch.setattr("bench.run.run_grid.make_display", noting)
     done = bench(*GRID, "--models", "fcn", "--seeds", "41-43", "--data", data, "--out", "w")
     assert done.code == 0, done.err
-    _preparing, (tried, waiting), (trained, none) = shown
+    (tried, waiting), (trained, none) = shown
     assert (tried, waiting, none) == (pytest.approx(waiting * 2 / 3), pytest.approx(trained), 0.0)
 
 

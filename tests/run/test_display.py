@@ -82,7 +82,7 @@ def test_a_log_shows_a_resumed_cells_epochs_and_a_line_a_minute(
     jobs: list[Job], capsys: pytest.CaptureFixture[str]
 ) -> None:
     clock = Clock()
-    shown = PlainDisplay(jobs[:1], clock)
+    shown = PlainDisplay(Work(jobs[:1], clock))
     for seconds, epochs in ((0, 3.0), (LINE_S / 2, 3.5), (LINE_S, 4.0), (LINE_S + 1, 4.1)):
         clock.now = float(seconds)
         shown.event(Progress(jobs[0], Position(epochs, 0.25)))
@@ -94,7 +94,7 @@ def test_a_log_shows_a_resumed_cells_epochs_and_a_line_a_minute(
 
 
 def test_a_terminal_shows_movement_within_an_epoch_with_units(jobs: list[Job]) -> None:
-    live = LiveDisplay(jobs)
+    live = LiveDisplay(Work(jobs))
     live.event(Started(jobs[0]))
     live.event(Progress(jobs[0], Position(1.25, 0.5)))
     rows = {task.description: task.fields["amount"] for task in live.bars.tasks}
